@@ -11,6 +11,8 @@ pub const CREATED_BY: &str = "linkerd.io/created-by";
 pub const PROXY_VERSION: &str = "linkerd.io/proxy-version";
 /// SHA-256 of the trust anchors that the proxy was given, of the untrimmed PEM text, in hexadecimal.
 pub const TRUST_ROOT_SHA256: &str = "linkerd.io/trust-root-sha256";
+/// What this policy wrote to the pod, for its next call: hashes of paths and values.
+pub const RECORD: &str = "linkerd.io/injection-record";
 /// The container that kubectl takes when none is named.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 

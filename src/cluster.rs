@@ -169,13 +169,7 @@ impl<'a> Cluster<'a> {
         let _ = (self.host)("kubewarden", "tracing", "log", line.to_string().as_bytes());
     }
 
-    fn config_map(
-        &self,
-        namespace: &str,
-        name: &str,
-        key: &str,
-        missing: &'static str,
-    ) -> Result<(Target, String), LookupError> {
+    fn config_map(&self, namespace: &str, name: &str, key: &str, missing: &'static str) -> Result<(Target, String), LookupError> {
         let target = Target { kind: "ConfigMap", namespace: Some(namespace.to_owned()), name: name.to_owned() };
         let map: ConfigMap = self.get("v1", &target, true, "data")?;
         match map.data.and_then(|mut data| data.remove(key)) {

@@ -5,16 +5,17 @@
 use crate::annotation as key;
 use crate::cluster::{Cluster, LookupError, Namespace};
 use crate::decide::{self, Inject, SkipReason};
+use crate::merge::{self, Earlier};
+use crate::opaque_ports;
 use crate::overrides::{self, Annotations};
 use crate::owner::{self, Owner};
 use crate::render::{self, Mesh};
 use crate::request::Request;
 use crate::response::{NotOurs, Outcome};
-use crate::settings::{OnInvalidAnnotation, Settings, Source};
+use crate::settings::{OnInvalidAnnotation, Reinvocation, Settings, Source};
 use crate::values::{ValueFault, Values};
 use crate::warning::{Place, Warning};
 use crate::workload::{Kind, Workload};
-use crate::{merge, opaque_ports};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ enum Change {
 
 /// Judges a request.
 pub(crate) fn evaluate(request: Request, settings: &Settings, cluster: &Cluster<'_>) -> Outcome {
-    let (kind, mut object) = match ours(request.kind.group.as_deref(), &request) {
+    let (kind, object) = match ours(request.kind.group.as_deref(), &request) {
         Err(why) => return Outcome::NotOurs(why),
         Ok(kind) => match request.object {
             None | Some(Value::Null) => return Outcome::NotOurs(NotOurs::NoObject),
@@ -39,7 +40,10 @@ pub(crate) fn evaluate(request: Request, settings: &Settings, cluster: &Cluster<
         cluster.log("error", &error);
         Outcome::Failed { error, on_error: settings.on_error }
     };
-    let view = match Workload::read(kind, &object) {
+    let remembers = kind == Kind::Pod && settings.reinvocation == Reinvocation::Merge;
+    let earlier = if remembers { Earlier::of(&object, settings.foreign_injection) } else { None };
+    let without_ours = earlier.as_ref().map(|e| e.application_view(&object));
+    let view = match Workload::read(kind, without_ours.as_ref().unwrap_or(&object)) {
         Ok(view) => view,
         Err(error) => return failed(error.to_string()),
     };
@@ -49,14 +53,61 @@ pub(crate) fn evaluate(request: Request, settings: &Settings, cluster: &Cluster<
     match (Evaluation { settings, cluster, namespace, object: view }).change() {
         Err(error) => failed(error.to_string()),
         Ok(Change::Refuse(warnings)) => Outcome::Invalid(warnings),
-        Ok(Change::Nothing { reasons, warnings }) => Outcome::Skipped { reasons, warnings },
-        Ok(Change::Annotate { opaque_ports, reasons, warnings }) => {
-            merge::annotate(&mut object, key::OPAQUE_PORTS, opaque_ports);
-            Outcome::Annotated { object, reasons, warnings }
-        }
-        Ok(Change::Inject { patch, proxy_version, warnings }) => {
-            merge::apply(&mut object, *patch);
-            Outcome::Injected { object, proxy_version, warnings }
+        Ok(change) => Edit { object, earlier, without_ours, remembers }.carry_out(change),
+    }
+}
+
+/// An object with what an earlier call left in it.
+struct Edit {
+    object: Value,
+    earlier: Option<Earlier>,
+    /// The object without what we added earlier.
+    without_ours: Option<Value>,
+    /// Whether what is written is noted for a later call.
+    remembers: bool,
+}
+
+impl Edit {
+    fn carry_out(self, change: Change) -> Outcome {
+        let Edit { object, earlier, without_ours, remembers } = self;
+        let before = earlier.is_some().then(|| object.clone());
+        // An object that comes out as it went in needs no patch.
+        let changed = |object: Value| before.as_ref().is_none_or(|b| *b != object).then_some(object);
+        let told = earlier.as_ref().and_then(Earlier::warning);
+        match change {
+            Change::Inject { mut patch, proxy_version, warnings } => {
+                let mut warnings: Vec<Warning> = warnings.into_iter().chain(told).collect();
+                if remembers {
+                    merge::remember(&mut patch);
+                }
+                let object = match earlier.filter(Earlier::injected) {
+                    Some(earlier) => {
+                        let mut object = object;
+                        warnings.extend(merge::reapply(&mut object, *patch, &earlier));
+                        object
+                    }
+                    None => {
+                        let mut object = without_ours.unwrap_or(object);
+                        merge::apply(&mut object, *patch);
+                        object
+                    }
+                };
+                Outcome::Injected { object: changed(object), proxy_version, warnings }
+            }
+            Change::Annotate { opaque_ports, reasons, mut warnings } => {
+                warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
+                let mut object = without_ours.unwrap_or(object);
+                if remembers {
+                    merge::remember_annotation(&mut object, key::OPAQUE_PORTS, &opaque_ports);
+                }
+                merge::annotate(&mut object, key::OPAQUE_PORTS, opaque_ports);
+                Outcome::Annotated { object: changed(object), reasons, warnings }
+            }
+            Change::Nothing { reasons, mut warnings } => {
+                warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
+                Outcome::Skipped { object: without_ours.and_then(changed), reasons, warnings }
+            }
+            Change::Refuse(warnings) => Outcome::Invalid(warnings),
         }
     }
 }
@@ -123,13 +174,7 @@ impl Evaluation<'_> {
 
     /// An object that is not injected still gets its opaque ports: those of its namespace, or those that it exposes of the
     /// default ones.
-    fn stay_out(
-        &self,
-        reasons: Vec<SkipReason>,
-        warnings: Vec<Warning>,
-        namespace: &Namespace,
-        values: Option<&Values>,
-    ) -> Change {
+    fn stay_out(&self, reasons: Vec<SkipReason>, warnings: Vec<Warning>, namespace: &Namespace, values: Option<&Values>) -> Change {
         let inherited = namespace.annotations.get(key::OPAQUE_PORTS).cloned();
         let due = match (self.object.annotation(key::OPAQUE_PORTS), inherited, values) {
             (Some(_), _, _) => None,
@@ -178,11 +223,6 @@ impl Evaluation<'_> {
         let default_opaque_ports = values.proxy.opaque_ports.clone();
         let annotations = Annotations::new(self.object, &namespace.annotations);
         let scope = overrides::apply(values, &annotations);
-        warnings.extend(scope.warnings);
-        if self.rejects(&warnings) {
-            warnings.retain(Warning::is_invalid_annotation);
-            return Ok(Change::Refuse(warnings));
-        }
         let mesh = Mesh {
             control_plane: &self.settings.control_plane_namespace,
             namespace: self.namespace,
@@ -190,20 +230,20 @@ impl Evaluation<'_> {
             annotations,
             default_opaque_ports: &default_opaque_ports,
         };
-        Ok(Change::Inject {
-            proxy_version: scope.values.proxy_version().to_owned(),
-            patch: Box::new(render::pod_patch(&scope.values, &self.object, &mesh)),
-            warnings,
-        })
+        let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);
+        warnings.extend(scope.warnings);
+        warnings.append(&mut patch.warnings);
+        if self.rejects(&warnings) {
+            warnings.retain(Warning::is_invalid_annotation);
+            return Ok(Change::Refuse(warnings));
+        }
+        Ok(Change::Inject { proxy_version: scope.values.proxy_version().to_owned(), patch: Box::new(patch), warnings })
     }
 
     fn namespace(&self) -> Result<Namespace, LookupError> {
         match self.settings.source {
             Source::Cluster => self.cluster.namespace(self.namespace),
-            Source::Settings => Ok(Namespace {
-                annotations: self.settings.namespace_annotations.clone(),
-                labels: BTreeMap::new(),
-            }),
+            Source::Settings => Ok(Namespace { annotations: self.settings.namespace_annotations.clone(), labels: BTreeMap::new() }),
         }
     }
 

@@ -217,8 +217,7 @@ pub const OVERRIDES: &[Override] = overrides! {
 #[must_use]
 pub fn apply<'a>(values: Values, annotations: &Annotations<'a>) -> Scope<'a> {
     let configured = values.proxy.ports;
-    let mut scope =
-        Scope { values, warnings: Vec::new(), pod: annotations.pod, place: Place::Configuration };
+    let mut scope = Scope { values, warnings: Vec::new(), pod: annotations.pod, place: Place::Configuration };
     if annotations.first(&[key::INJECT]).is_some_and(|(_, value)| value == "ingress") {
         scope.values.proxy.is_ingress = true;
     }
@@ -316,6 +315,11 @@ fn additional_env(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
         scope.warnings.push(Warning::unused_unseen(scope.place.clone(), format!("without {entry}, which is {reason}")));
     }
     for entry in read.entries {
+        if let Some(volume) = env_entry::file_volume(&entry).filter(|volume| !scope.pod.has_empty_dir(volume)) {
+            let problem = format!("with an entry from volume {volume:?}, which is no emptyDir of the pod");
+            scope.warnings.push(Warning::unused_unseen(scope.place.clone(), problem));
+            continue;
+        }
         let name = entry.get("name").cloned();
         let same = scope.values.proxy.additional_env.iter_mut().find(|e| e.get("name") == name.as_ref());
         match same {
@@ -363,11 +367,8 @@ fn part_ports(scope: &mut Scope<'_>, annotations: &Annotations<'_>, configured: 
 /// The API server refuses a request above its limit: it is lowered to it (D26).
 fn lower_requests(scope: &mut Scope<'_>) {
     let resources = &mut scope.values.proxy.resources;
-    let rows: [(&str, &mut Constraint); 3] = [
-        ("CPU", &mut resources.cpu),
-        ("memory", &mut resources.memory),
-        ("ephemeral storage", &mut resources.ephemeral_storage),
-    ];
+    let rows: [(&str, &mut Constraint); 3] =
+        [("CPU", &mut resources.cpu), ("memory", &mut resources.memory), ("ephemeral storage", &mut resources.ephemeral_storage)];
     for (name, constraint) in rows {
         if constraint.request.is_empty() || constraint.limit.is_empty() {
             continue;
@@ -378,7 +379,10 @@ fn lower_requests(scope: &mut Scope<'_>) {
         if request > limit {
             scope.warnings.push(Warning::plain(
                 Place::Configuration,
-                format!("the proxy's {name} request {} is above its limit {}, and lowered to it", constraint.request, constraint.limit),
+                format!(
+                    "the proxy's {name} request {} is above its limit {}, and lowered to it",
+                    constraint.request, constraint.limit
+                ),
             ));
             constraint.request.clone_from(&constraint.limit);
         }

@@ -27,6 +27,12 @@ const LABELS: &[(&str, &str)] = &[
     ("statefulset", "linkerd.io/proxy-statefulset"),
 ];
 
+/// Whether a label is one that names an owner.
+#[must_use]
+pub fn is_label(name: &str) -> bool {
+    LABELS.iter().any(|(_, label)| *label == name)
+}
+
 impl Owner {
     /// The label that names an owner of this kind.
     #[must_use]

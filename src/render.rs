@@ -4,8 +4,9 @@
 //! Source: `charts/patch/templates/patch.json` of linkerd/linkerd2, which also says where each part goes.
 
 use crate::values::Values;
+use crate::warning::Warning;
 use crate::workload::Workload;
-use k8s_openapi::api::core::v1::{Capabilities, SecurityContext, SeccompProfile};
+use k8s_openapi::api::core::v1::{Capabilities, SeccompProfile, SecurityContext};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -32,6 +33,12 @@ pub mod container {
     pub const DEBUG: &str = "linkerd-debug";
 }
 
+/// Names of the volumes that are added.
+#[must_use]
+pub fn volume_names() -> &'static [&'static str] {
+    volume::NAMES
+}
+
 /// Everything that injection adds to a pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodPatch {
@@ -49,6 +56,8 @@ pub struct PodPatch {
     pub place: Place,
     /// The debug container.
     pub debug: Option<Value>,
+    /// What only shows when all is put together.
+    pub warnings: Vec<Warning>,
 }
 
 /// Where the proxy goes.
@@ -78,14 +87,16 @@ impl Place {
 #[must_use]
 pub fn pod_patch(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> PodPatch {
     let place = Place::of(values);
+    let (env, warnings) = env::complete(values, pod, mesh);
     PodPatch {
         annotations: metadata::annotations(values, pod, mesh, place),
         labels: metadata::labels(mesh),
         volumes: volume::volumes(values),
         init: if values.cni_enabled { network_validator::container(values) } else { proxy_init::container(values, pod) },
-        proxy: proxy::container(values, pod, mesh),
+        proxy: proxy::container(values, pod, env),
         place,
         debug: values.debug_enabled.then(|| debug::container(values)),
+        warnings,
     }
 }
 

@@ -55,8 +55,8 @@ impl fmt::Display for NotOurs {
 pub enum Outcome {
     /// The pod was injected.
     Injected {
-        /// The pod with its sidecar.
-        object: Value,
+        /// The pod with its sidecar; `None` when it came in just so.
+        object: Option<Value>,
         /// Version of the injected proxy.
         proxy_version: String,
         /// What a person should know.
@@ -64,15 +64,17 @@ pub enum Outcome {
     },
     /// The object stays out of the mesh, and got its opaque ports.
     Annotated {
-        /// The object with its annotation.
-        object: Value,
+        /// The object with its annotation; `None` when it came in just so.
+        object: Option<Value>,
         /// Why it is not injected.
         reasons: Vec<SkipReason>,
         /// What a person should know.
         warnings: Vec<Warning>,
     },
-    /// The object stays out of the mesh, unchanged.
+    /// The object stays out of the mesh, unchanged but for what an earlier call had put in.
     Skipped {
+        /// The object without what an earlier call had put in; `None` when it had put in nothing.
+        object: Option<Value>,
         /// Why it is not injected.
         reasons: Vec<SkipReason>,
         /// What a person should know.
@@ -114,15 +116,15 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
     let (object, warnings) = match outcome {
         Outcome::Injected { object, proxy_version, warnings } => {
             audit.insert("proxy-version", proxy_version);
-            (Some(object), warnings)
+            (object, warnings)
         }
         Outcome::Annotated { object, reasons, warnings } => {
             audit.insert("reason", joined(&reasons));
-            (Some(object), warnings)
+            (object, warnings)
         }
-        Outcome::Skipped { reasons, warnings } => {
+        Outcome::Skipped { object, reasons, warnings } => {
             audit.insert("reason", joined(&reasons));
-            (None, warnings)
+            (object, warnings)
         }
         Outcome::NotOurs(why) => {
             audit.insert("reason", why.as_str().to_owned());

@@ -349,7 +349,9 @@ fn kinds(to: &mut Vec<String>, from: &Value) -> Result<(), String> {
     let problem = || "not a list of kinds, as [Job, CronJob]".to_owned();
     let list = from.as_array().ok_or_else(problem)?;
     for kind in list {
-        let name = kind.as_str().filter(|k| k.starts_with(|c: char| c.is_ascii_uppercase()) && k.chars().all(|c| c.is_ascii_alphanumeric()));
+        let name = kind
+            .as_str()
+            .filter(|k| k.starts_with(|c: char| c.is_ascii_uppercase()) && k.chars().all(|c| c.is_ascii_alphanumeric()));
         to.push(name.ok_or_else(problem)?.to_owned());
     }
     Ok(())

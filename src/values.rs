@@ -290,6 +290,20 @@ impl Values {
             self.proxy.default_inbound_policy = "all-unauthenticated".to_owned();
             fault("proxy.defaultInboundPolicy", "one that needs clusterNetworks");
         }
+        let streams = &mut self.proxy.control_streams;
+        let ordered = {
+            let of = |name: &str| match name.strip_prefix("LINKERD2_PROXY_CONTROL_STREAM_") {
+                Some("INITIAL_TIMEOUT") => Some(streams.initial_timeout.as_str()),
+                Some("IDLE_TIMEOUT") => Some(streams.idle_timeout.as_str()),
+                Some("LIFETIME") => Some(streams.lifetime.as_str()),
+                _ => None,
+            };
+            proxy_env::conflicts(&of).next().is_none()
+        };
+        if !ordered {
+            *streams = ControlStreams::default_chart();
+            fault("proxy.control.streams", "not in the order initialTimeout, idleTimeout, lifetime");
+        }
         let subnets = network::cidr_list_init(&self.proxy_init.skip_subnets).unwrap_or_default();
         if !self.disable_ipv6 && !network::ip6tables_reads(&subnets) {
             self.proxy_init.skip_subnets.clear();
@@ -342,6 +356,12 @@ impl Ports {
 
     fn default_chart() -> Self {
         Ports { admin: 4191, control: 4190, inbound: 4143, outbound: 4140 }
+    }
+}
+
+impl ControlStreams {
+    fn default_chart() -> Self {
+        ControlStreams { initial_timeout: "3s".to_owned(), idle_timeout: "5m".to_owned(), lifetime: "1h".to_owned() }
     }
 }
 
@@ -426,7 +446,7 @@ impl Default for Values {
                 startup_probe: seconds(0, 0, 1, 120),
                 readiness_probe: seconds(2, 1, 0, 0),
                 liveness_probe: seconds(10, 1, 0, 0),
-                control_streams: ControlStreams { initial_timeout: text("3s"), idle_timeout: text("5m"), lifetime: text("1h") },
+                control_streams: ControlStreams::default_chart(),
                 tracing: Tracing {
                     labels: [
                         ("k8s.container.name", "$(_pod_containerName)"),

@@ -80,11 +80,9 @@ impl<'a> Workload<'a> {
             return wrong("spec", "an object");
         }
         let lists: &[(&str, &str)] = match kind {
-            Kind::Pod => &[
-                ("containers", "spec.containers"),
-                ("initContainers", "spec.initContainers"),
-                ("volumes", "spec.volumes"),
-            ],
+            Kind::Pod => {
+                &[("containers", "spec.containers"), ("initContainers", "spec.initContainers"), ("volumes", "spec.volumes")]
+            }
             Kind::Service => &[("ports", "spec.ports")],
         };
         for (key, path) in lists {
@@ -153,6 +151,13 @@ impl<'a> Workload<'a> {
     #[must_use]
     pub fn first_container(&self) -> Option<Container<'a>> {
         self.containers_of(List::Main).next()
+    }
+
+    /// Whether the pod has an `emptyDir` volume of that name.
+    #[must_use]
+    pub fn has_empty_dir(&self, name: &str) -> bool {
+        let is = |v: &Value| v.get("name").and_then(Value::as_str) == Some(name) && v.get("emptyDir").is_some_and(Value::is_object);
+        items(self.spec, "volumes").iter().any(is)
     }
 
     /// Whether the pod shares its node's network.

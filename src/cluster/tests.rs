@@ -72,7 +72,8 @@ fn trust_roots_are_asked_for_their_bundle() {
 fn owners_are_asked_for_past_the_cache() {
     let references = json!([{"kind": "Deployment", "name": "web"}]);
     for (kind, api_version) in [("ReplicaSet", "apps/v1"), ("Job", "batch/v1")] {
-        let (found, call) = ask(Ok(json!({"metadata": {"ownerReferences": references}})), |c| c.owner_references("shop", &owner(kind)));
+        let (found, call) =
+            ask(Ok(json!({"metadata": {"ownerReferences": references}})), |c| c.owner_references("shop", &owner(kind)));
         assert_eq!(found, Ok(references.as_array().unwrap().clone()));
         let request = format!(
             r#"{{"api_version":"{api_version}","kind":"{kind}","name":"own-1","namespace":"shop","disable_cache":true,"field_masks":["metadata"]}}"#
@@ -162,7 +163,9 @@ fn an_answer_that_cannot_be_used_is_named_and_not_shown() {
         let (found, _) = ask(Ok(answer.clone()), |c| c.trust_anchors("mesh"));
         assert_eq!(found.unwrap_err().to_string(), format!("{roots}{problem}"), "{answer}");
     }
-    for answer in [json!(null), json!("secret"), json!({"metadata": {"annotations": {"a": 1}}}), json!({"metadata": {"labels": "secret"}})] {
+    for answer in
+        [json!(null), json!("secret"), json!({"metadata": {"annotations": {"a": 1}}}), json!({"metadata": {"labels": "secret"}})]
+    {
         let (found, _) = ask(Ok(answer.clone()), |c| c.namespace("shop"));
         assert_eq!(found.unwrap_err().to_string(), "Namespace shop cannot be used: the answer is not of its shape", "{answer}");
     }

@@ -119,19 +119,16 @@ fn reasons_come_in_linkerds_order() {
             "nodeSelector": {"kubernetes.io/os": "windows"},
         },
     });
-    let expected = [
-        SkipReason::HostNetwork,
-        SkipReason::SidecarExists,
-        SkipReason::Disabled,
-        SkipReason::Windows,
-        SkipReason::OwnerKind,
-    ];
+    let expected =
+        [SkipReason::HostNetwork, SkipReason::SidecarExists, SkipReason::Disabled, SkipReason::Windows, SkipReason::OwnerKind];
     assert_eq!(by_object(&view(&pod), &["Job".to_owned()]), expected);
 }
 
 #[test]
 fn a_service_has_one_reason_whatever_it_says() {
-    for service in [json!({}), json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"hostNetwork": true}})] {
+    for service in
+        [json!({}), json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"hostNetwork": true}})]
+    {
         let view = Workload::read(Kind::Service, &service).unwrap();
         assert_eq!(by_object(&view, &["Job".to_owned()]), [SkipReason::UnsupportedResource]);
     }

@@ -164,7 +164,10 @@ fn one_annotation_leaves_the_others() {
         (json!({}), json!({"metadata": {"annotations": {"k": "v"}}})),
         (json!({"metadata": null}), json!({"metadata": {"annotations": {"k": "v"}}})),
         (json!({"metadata": {"annotations": null, "name": "n"}}), json!({"metadata": {"annotations": {"k": "v"}, "name": "n"}})),
-        (json!({"metadata": {"annotations": {"a": "b"}}, "spec": 1}), json!({"metadata": {"annotations": {"a": "b", "k": "v"}}, "spec": 1})),
+        (
+            json!({"metadata": {"annotations": {"a": "b"}}, "spec": 1}),
+            json!({"metadata": {"annotations": {"a": "b", "k": "v"}}, "spec": 1}),
+        ),
         (json!({"metadata": {"annotations": {"k": "old"}}}), json!({"metadata": {"annotations": {"k": "v"}}})),
     ] {
         let mut annotated = object.clone();

@@ -146,23 +146,23 @@ fn split_digits(text: &str) -> (&str, &str) {
 /// Reads a duration as the proxy does (`parse_duration` of linkerd2-proxy's `app/src/env/types.rs`): digits and one of
 /// `ms s m h d`, with white space around, or a bare zero.
 ///
-/// The released proxy multiplies without a check, so `1000000000000000000d` silently becomes some other length; here
-/// it is refused.
+/// The proxy has no bound of its own, but multiplies days without a check, so that too many silently become some other
+/// length, and panics where it adds a huge length to the time of day. What exceeds Go's 292 years is refused.
 ///
 /// # Errors
-/// [`DurationError::NotProxyDuration`].
+/// [`DurationError::NotProxyDuration`] or [`DurationError::TooLong`].
 pub fn proxy_duration(text: &str) -> Result<time::Duration, DurationError> {
     let (digits, unit) = split_digits(text.trim());
     let number: u64 = digits.parse().map_err(|_| DurationError::NotProxyDuration)?;
-    let seconds = |unit: u64| number.checked_mul(unit).map(time::Duration::from_secs);
-    match unit {
-        "" if number == 0 => Some(time::Duration::ZERO),
-        "ms" => Some(time::Duration::from_millis(number)),
-        "s" => seconds(1),
-        "m" => seconds(60),
-        "h" => seconds(3_600),
-        "d" => seconds(86_400),
-        _ => None,
-    }
-    .ok_or(DurationError::NotProxyDuration)
+    let nanos = match unit {
+        "" if number == 0 => 0,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return Err(DurationError::NotProxyDuration),
+    };
+    let length = number.checked_mul(nanos).filter(|length| *length < MAX_MAGNITUDE);
+    length.map(time::Duration::from_nanos).ok_or(DurationError::TooLong)
 }

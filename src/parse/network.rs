@@ -105,7 +105,10 @@ pub fn cluster_networks(text: &str) -> Result<Vec<Cidr>, NetworkError> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    text.trim_matches(',').split(',').map(|entry| cidr(entry).and_then(|_| proxy_cidr(entry)).map_err(|_| NetworkError::NotList)).collect()
+    text.trim_matches(',')
+        .split(',')
+        .map(|entry| cidr(entry).and_then(|_| proxy_cidr(entry)).map_err(|_| NetworkError::NotList))
+        .collect()
 }
 
 /// Reads a list of networks as the proxy does: entries are trimmed, empty ones passed over.

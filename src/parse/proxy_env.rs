@@ -225,5 +225,6 @@ fn relative_name(text: &str) -> bool {
 /// Whether the text is a SPIFFE id. The proxy takes any URI for an identity; no other kind is in use.
 fn spiffe_id(text: &str) -> bool {
     let path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    text.strip_prefix("spiffe://").is_some_and(|rest| rest.chars().all(path) && dns_name(rest.split('/').next().unwrap_or_default()))
+    text.strip_prefix("spiffe://")
+        .is_some_and(|rest| rest.chars().all(path) && dns_name(rest.split('/').next().unwrap_or_default()))
 }

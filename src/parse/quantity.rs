@@ -42,6 +42,17 @@ impl Quantity {
         self.negative
     }
 
+    /// The quantity in the one form that all spellings of it share, `15e-1` for `1.5` and `1500m`.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let mut text = String::from(if self.negative { "-" } else { "" });
+        text.extend(self.digits.iter().map(|digit| char::from(digit.saturating_add(b'0'))));
+        if self.digits.is_empty() {
+            return "0".to_owned();
+        }
+        format!("{text}e{}", self.exponent)
+    }
+
     /// The value rounded away from zero to a whole number, as `ToWholeCPUCores` of Linkerd's `pkg/inject` computes it.
     ///
     /// It is 0 where Kubernetes keeps the number in its slow form, from which that function takes nothing: about 18
@@ -144,7 +155,12 @@ pub fn quantity(text: &str) -> Result<Quantity, QuantityError> {
     let mut quantity = Quantity { negative: text.starts_with('-'), digits, exponent, cores: 0 };
     round_up(&mut quantity, NANO);
     if matches!(suffix, Suffix::Binary(_)) {
-        let cap = Quantity { negative: false, digits: CAP.bytes().map(|byte| byte.saturating_sub(b'0')).collect(), exponent: 0, cores: 0 };
+        let cap = Quantity {
+            negative: false,
+            digits: CAP.bytes().map(|byte| byte.saturating_sub(b'0')).collect(),
+            exponent: 0,
+            cores: 0,
+        };
         if quantity.cmp_absolute(&cap) == Ordering::Greater {
             quantity = Quantity { negative: quantity.negative, ..cap };
         }

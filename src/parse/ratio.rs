@@ -32,7 +32,8 @@ pub fn ratio(text: &str) -> Result<f64, RatioError> {
 /// Takes out underscores where Go allows them: between two digits, or between `0x` and a digit.
 fn without_underscores(text: &str) -> Option<String> {
     let hex = text.trim_start_matches(['+', '-']).get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x"));
-    let is_digit = |c: Option<char>| c.is_some_and(|c| if hex { c.is_ascii_hexdigit() || c == 'x' || c == 'X' } else { c.is_ascii_digit() });
+    let is_digit =
+        |c: Option<char>| c.is_some_and(|c| if hex { c.is_ascii_hexdigit() || c == 'x' || c == 'X' } else { c.is_ascii_digit() });
     let mut kept = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut before = None;

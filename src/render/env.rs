@@ -3,8 +3,10 @@
 //! Source: `charts/partials/templates/_proxy.tpl` of linkerd/linkerd2, top to bottom.
 
 use super::{Mesh, container, json};
+use crate::annotation as key;
 use crate::parse::{ports, proxy_env, ratio};
 use crate::values::{Values, Workers, parameters};
+use crate::warning::{Place, Warning};
 use crate::workload::Workload;
 use k8s_openapi::api::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector};
 use serde_json::{Map, Value};
@@ -37,21 +39,55 @@ impl Env {
     }
 }
 
-/// Puts the environment into the rendered proxy, with the entries that values and annotations add: one of a rendered name takes
-/// its place (D16).
-pub(super) fn into_container(mut container: Value, values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> Value {
+/// The environment with the entries that values and annotations add: one of a rendered name takes its place (D16), and one that
+/// does not go together with the others is left out and named (D35).
+pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> (Vec<Value>, Vec<Warning>) {
     let mut env: Vec<Value> = environment(values, pod, mesh).0.iter().map(json).collect();
-    for entry in values.proxy.additional_env.iter().chain(&values.proxy.experimental_env) {
-        let name = entry.get("name");
-        match env.iter_mut().find(|e| e.get("name") == name) {
+    let mut added: Vec<&Value> = values.proxy.additional_env.iter().chain(&values.proxy.experimental_env).collect();
+    let mut warnings = Vec::new();
+    while let Some((group, unfit)) = misfit(&env, &added) {
+        added.retain(|entry| !unfit.iter().any(|name| name_of(entry) == name));
+        for name in unfit {
+            warnings.push(Warning::unused_unseen(
+                Place::Annotation(key::ADDITIONAL_ENV),
+                format!("without {name}, which makes {}", group.misfit),
+            ));
+        }
+    }
+    for entry in added {
+        match env.iter_mut().find(|e| name_of(e) == name_of(entry)) {
             Some(rendered) => rendered.clone_from(entry),
             None => env.push(entry.clone()),
         }
     }
-    if let Some(map) = container.as_object_mut() {
-        map.insert("env".to_owned(), Value::Array(env));
+    (env, warnings)
+}
+
+/// The first group of variables that the proxy cannot read together, with those of them that were added; `None` when there is no
+/// such group, or nothing was added to blame.
+fn misfit(env: &[Value], added: &[&Value]) -> Option<(&'static proxy_env::Group, Vec<String>)> {
+    if added.is_empty() {
+        return None;
     }
-    container
+    let value = |name: &str| {
+        let entry = added.iter().rev().copied().chain(env).find(|e| name_of(e) == name)?;
+        // What comes from elsewhere is not known here.
+        let text = if entry.get("valueFrom").is_some() {
+            "$(elsewhere)"
+        } else {
+            entry.get("value").and_then(Value::as_str).unwrap_or_default()
+        };
+        Some(text)
+    };
+    proxy_env::conflicts(&value).find_map(|group| {
+        let blamed = |name: &&&str| added.iter().any(|e| name_of(e) == **name);
+        let unfit: Vec<String> = group.variables.iter().filter(blamed).map(|name| (*name).to_owned()).collect();
+        (!unfit.is_empty()).then_some((group, unfit))
+    })
+}
+
+fn name_of(entry: &Value) -> &str {
+    entry.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 fn environment(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> Env {

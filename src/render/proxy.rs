@@ -2,7 +2,7 @@
 //!
 //! Source: `charts/partials/templates/_proxy.tpl` of linkerd/linkerd2.
 
-use super::{Mesh, capabilities, container, dropped_by_app, env, hardened, json, resources::resources, volume, with_security_context};
+use super::{capabilities, container, dropped_by_app, hardened, json, resources::resources, volume, with_security_context};
 use crate::values::{self, Values};
 use crate::workload::Workload;
 use k8s_openapi::api::core::v1::{
@@ -11,8 +11,8 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::Value;
 
-/// Renders the proxy.
-pub(super) fn container(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> Value {
+/// Renders the proxy with its environment.
+pub(super) fn container(values: &Values, pod: &Workload<'_>, env: Vec<Value>) -> Value {
     let proxy = &values.proxy;
     let mut mounts = volume::proxy_mounts(values);
     mounts.extend(volume::token_mount(pod));
@@ -32,7 +32,11 @@ pub(super) fn container(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) ->
         restart_policy: proxy.native_sidecar.then(|| "Always".to_owned()),
         ..Container::default()
     });
-    env::into_container(with_security_context(rendered, &proxy.security_context), values, pod, mesh)
+    let mut container = with_security_context(rendered, &proxy.security_context);
+    if let Some(map) = container.as_object_mut() {
+        map.insert("env".to_owned(), Value::Array(env));
+    }
+    container
 }
 
 fn port(name: &str, number: u16) -> ContainerPort {

@@ -15,6 +15,7 @@ pub(super) fn resources(from: &Resources) -> Option<ResourceRequirements> {
         let map: BTreeMap<_, _> = pairs.collect();
         (!map.is_empty()).then_some(map)
     };
-    let requirements = ResourceRequirements { limits: set(|c| &c.limit), requests: set(|c| &c.request), ..ResourceRequirements::default() };
+    let requirements =
+        ResourceRequirements { limits: set(|c| &c.limit), requests: set(|c| &c.request), ..ResourceRequirements::default() };
     (requirements != ResourceRequirements::default()).then_some(requirements)
 }

@@ -12,6 +12,8 @@ use serde_json::Value;
 
 /// Names of the volumes.
 pub(super) const XTABLES_LOCK: &str = "linkerd-proxy-init-xtables-lock";
+/// Every volume that is added in some mode.
+pub(super) const NAMES: &[&str] = &[XTABLES_LOCK, END_ENTITY, PODINFO, TOKEN];
 const END_ENTITY: &str = "linkerd-identity-end-entity";
 const PODINFO: &str = "linkerd-podinfo";
 const TOKEN: &str = "linkerd-identity-token";

@@ -70,7 +70,8 @@ fn warnings_keep_their_order_and_come_once() {
 
 #[test]
 fn the_object_comes_back_with_every_digit() {
-    let object: serde_json::Value = serde_json::from_str(r#"{"z":[18446744073709551615,0.30000000000000004,"ü\u0007"],"a":{}}"#).unwrap();
+    let object: serde_json::Value =
+        serde_json::from_str(r#"{"z":[18446744073709551615,0.30000000000000004,"ü\u0007"],"a":{}}"#).unwrap();
     let answer = text(Outcome::Annotated { object, reasons: vec![], warnings: vec![] });
     let expected = r#"{"accepted":true,"mutated_object":{"a":{},"z":[18446744073709551615,0.30000000000000004,"ü\u0007"]},"audit_annotations":{"injected":"false","reason":""}}"#;
     assert_eq!(answer, expected);

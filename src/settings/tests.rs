@@ -195,7 +195,10 @@ fn without_the_cluster_trust_anchors_are_required() {
         (standalone(json!({"values": {"identityTrustAnchorsPEM": ""}})), required("not a bundle of PEM certificates")),
         (standalone(json!({"values": {"identityTrustAnchorsPEM": null}})), required("not a bundle of PEM certificates")),
         (standalone(json!({"values": {"identityTrustAnchorsPEM": "secret"}})), required("not a bundle of PEM certificates")),
-        (standalone(json!({"values": {"identityTrustAnchorsPEM": unfinished}})), required("a bundle with an unfinished certificate")),
+        (
+            standalone(json!({"values": {"identityTrustAnchorsPEM": unfinished}})),
+            required("a bundle with an unfinished certificate"),
+        ),
     ] {
         assert_eq!(faults(Settings::validate(&settings)), [expected]);
     }
@@ -216,7 +219,10 @@ fn what_has_no_effect_is_refused() {
 #[test]
 fn leaves_of_values_are_named_by_their_path() {
     for (values, expected) in [
-        (json!({"proxy": {"image": {"name": "app:1"}}}), "values.proxy.image.name is not an image name such as registry.example/linkerd/proxy, without tag or digest"),
+        (
+            json!({"proxy": {"image": {"name": "app:1"}}}),
+            "values.proxy.image.name is not an image name such as registry.example/linkerd/proxy, without tag or digest",
+        ),
         (json!({"proxy": {"accessLog": ["x"]}}), "values.proxy.accessLog is not a text"),
         (json!({"proxy": {"resources": {"cpu": {"limit": "-1"}}}}), "values.proxy.resources.cpu.limit is a negative quantity"),
         (json!({"proxy": []}), "values.proxy is not an object"),
@@ -232,7 +238,10 @@ fn leaves_of_values_are_named_by_their_path() {
 #[test]
 fn values_are_checked_together_when_no_other_layer_follows() {
     for (values, expected) in [
-        (json!({"proxyInit": {"closeWaitTimeoutSecs": 30}}), "values.proxyInit.closeWaitTimeoutSecs is set without proxyInit.runAsRoot"),
+        (
+            json!({"proxyInit": {"closeWaitTimeoutSecs": 30}}),
+            "values.proxyInit.closeWaitTimeoutSecs is set without proxyInit.runAsRoot",
+        ),
         (json!({"proxy": {"ports": {"admin": 4143}}}), "values.proxy.ports is not four different ports"),
     ] {
         assert_eq!(faults(Settings::validate(&standalone(json!({"values": values})))), [expected], "{values}");

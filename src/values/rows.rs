@@ -66,10 +66,14 @@ pub(super) const ROWS: &[Row] = &[
         text(&mut v.proxy.inbound_connect_timeout, x, |s| optional("LINKERD2_PROXY_INBOUND_CONNECT_TIMEOUT", s))
     }),
     row("proxy.outboundDiscoveryCacheUnusedTimeout", |v, x| {
-        text(&mut v.proxy.outbound_discovery_cache_unused_timeout, x, |s| optional("LINKERD2_PROXY_OUTBOUND_DISCOVERY_IDLE_TIMEOUT", s))
+        text(&mut v.proxy.outbound_discovery_cache_unused_timeout, x, |s| {
+            optional("LINKERD2_PROXY_OUTBOUND_DISCOVERY_IDLE_TIMEOUT", s)
+        })
     }),
     row("proxy.inboundDiscoveryCacheUnusedTimeout", |v, x| {
-        text(&mut v.proxy.inbound_discovery_cache_unused_timeout, x, |s| optional("LINKERD2_PROXY_INBOUND_DISCOVERY_IDLE_TIMEOUT", s))
+        text(&mut v.proxy.inbound_discovery_cache_unused_timeout, x, |s| {
+            optional("LINKERD2_PROXY_INBOUND_DISCOVERY_IDLE_TIMEOUT", s)
+        })
     }),
     row("proxy.disableOutboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_outbound_protocol_detect_timeout, x)),
     row("proxy.disableInboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_inbound_protocol_detect_timeout, x)),
@@ -218,7 +222,7 @@ fn port(to: &mut u16, from: &Value) -> Result<(), String> {
 /// A negative group means none, as in the chart.
 fn gid(v: &mut Values, from: &Value) -> Result<(), String> {
     let mut given = -1;
-    integer(&mut given, from, i64::MIN..=integer::MAX_ID)?;
+    integer(&mut given, from, i64::MIN..=integer::MAX_ID).map_err(|_| integer::IntegerError::NotGid.to_string())?;
     v.proxy.gid = (given >= 0).then_some(given);
     Ok(())
 }
@@ -272,10 +276,12 @@ fn probe(to: &mut Probe, from: &Value) -> Result<(), String> {
     ] {
         match map.get(key) {
             None => {}
-            Some(x) => match if x.is_null() { Some(0) } else { whole(x) }.and_then(|n| i32::try_from(n).ok()).filter(|n| *n >= least) {
-                Some(n) => *seconds = n,
-                None => return Err(format!("one whose {key} is not a whole number from {least}")),
-            },
+            Some(x) => {
+                match if x.is_null() { Some(0) } else { whole(x) }.and_then(|n| i32::try_from(n).ok()).filter(|n| *n >= least) {
+                    Some(n) => *seconds = n,
+                    None => return Err(format!("one whose {key} is not a whole number from {least}")),
+                }
+            }
         }
     }
     *to = given;
@@ -294,7 +300,7 @@ fn labels(to: &mut BTreeMap<String, String>, from: &Value) -> Result<(), String>
     let mut given = to.clone();
     for (key, value) in map {
         let mut one = String::new();
-        text(&mut one, value, any)?;
+        text(&mut one, value, any).map_err(|problem| format!("one whose {key} is {problem}"))?;
         given.insert(key.clone(), one);
     }
     *to = given;

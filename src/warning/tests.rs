@@ -21,7 +21,7 @@ fn a_line_says_where_what_and_why() {
             "config.linkerd.io/proxy-additional-env is not a JSON list",
         ),
         (Warning::plain(Place::Pod, "no label x"), "pod: no label x"),
-        (Warning::plain(Place::Configuration, "values.x is y; not used"), "mesh configuration: values.x is y; not used"),
+        (Warning::plain(Place::Configuration, "values.x is y; not used"), "mesh: values.x is y; not used"),
     ] {
         assert_eq!(warning.to_string(), expected);
     }
@@ -82,7 +82,9 @@ fn only_unused_annotations_are_invalid_annotations() {
 
 #[test]
 fn shortening_counts_characters() {
-    for (text, room, expected) in [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("äöü", 3, "äöü"), ("äöüß", 3, "äö…"), ("ab", 1, "…"), ("", 0, "")] {
+    for (text, room, expected) in
+        [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("äöü", 3, "äöü"), ("äöüß", 3, "äö…"), ("ab", 1, "…"), ("", 0, "")]
+    {
         assert_eq!(shortened(text, room), expected, "{text} {room}");
     }
 }

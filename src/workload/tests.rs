@@ -37,13 +37,21 @@ fn a_wrong_shape_is_named_by_its_place() {
         (Kind::Service, json!([]), no_object),
         (Kind::Pod, json!({"metadata": []}), "the object cannot be read: metadata is not an object"),
         (Kind::Service, json!({"metadata": "secret"}), "the object cannot be read: metadata is not an object"),
-        (Kind::Pod, json!({"metadata": {"annotations": []}}), "the object cannot be read: metadata.annotations is not an object of texts"),
+        (
+            Kind::Pod,
+            json!({"metadata": {"annotations": []}}),
+            "the object cannot be read: metadata.annotations is not an object of texts",
+        ),
         (
             Kind::Service,
             json!({"metadata": {"annotations": {"a": "b", "c": 1}}}),
             "the object cannot be read: metadata.annotations is not an object of texts",
         ),
-        (Kind::Pod, json!({"metadata": {"labels": {"a": null}}}), "the object cannot be read: metadata.labels is not an object of texts"),
+        (
+            Kind::Pod,
+            json!({"metadata": {"labels": {"a": null}}}),
+            "the object cannot be read: metadata.labels is not an object of texts",
+        ),
         (Kind::Pod, json!({}), "the object cannot be read: spec is not an object"),
         (Kind::Pod, json!({"spec": null}), "the object cannot be read: spec is not an object"),
         (Kind::Service, json!({"spec": []}), "the object cannot be read: spec is not an object"),
@@ -56,7 +64,11 @@ fn a_wrong_shape_is_named_by_its_place() {
             json!({"spec": {"containers": [], "initContainers": "x"}}),
             "the object cannot be read: spec.initContainers is not a list of objects",
         ),
-        (Kind::Pod, json!({"spec": {"containers": [], "volumes": [1]}}), "the object cannot be read: spec.volumes is not a list of objects"),
+        (
+            Kind::Pod,
+            json!({"spec": {"containers": [], "volumes": [1]}}),
+            "the object cannot be read: spec.volumes is not a list of objects",
+        ),
         (Kind::Service, json!({"spec": {"ports": [80]}}), "the object cannot be read: spec.ports is not a list of objects"),
     ] {
         let error = Workload::read(kind, &object).map(|_| ()).unwrap_err();

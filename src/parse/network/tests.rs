@@ -1,4 +1,4 @@
-use super::{cidr, cidr_list_init, ip6tables_reads, cluster_networks, proxy_networks};
+use super::{cidr, cidr_list_init, cluster_networks, ip6tables_reads, proxy_networks};
 
 #[test]
 fn networks_are_gos() {
@@ -17,8 +17,26 @@ fn networks_are_gos() {
         assert_eq!(network, Ok((address.to_owned(), prefix)), "{text}");
     }
     for text in [
-        "", "/", "10.0.0.0", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/+8", "10.0.0.0/-1", "10.0.0.0/8/8", "010.0.0.0/8", "10.0.0/8",
-        " 10.0.0.0/8", "10.0.0.0/8 ", "10.0.0.0 /8", "256.0.0.0/8", "fe80::1%eth0/64", "1.2.3.4.5/8", "x/8", "10.0.0.0/x", ":::/8",
+        "",
+        "/",
+        "10.0.0.0",
+        "10.0.0.0/",
+        "10.0.0.0/33",
+        "::/129",
+        "10.0.0.0/+8",
+        "10.0.0.0/-1",
+        "10.0.0.0/8/8",
+        "010.0.0.0/8",
+        "10.0.0/8",
+        " 10.0.0.0/8",
+        "10.0.0.0/8 ",
+        "10.0.0.0 /8",
+        "256.0.0.0/8",
+        "fe80::1%eth0/64",
+        "1.2.3.4.5/8",
+        "x/8",
+        "10.0.0.0/x",
+        ":::/8",
         "10.0.0.0/4294967304",
     ] {
         assert_eq!(cidr(text).map_err(|e| e.to_string()), Err("not a network such as 10.0.0.0/8".to_owned()), "{text}");
@@ -77,7 +95,9 @@ fn cluster_networks_are_read_by_both() {
         assert_eq!(cluster_networks(text).map(|list| list.len()), Ok(count), "{text:?}");
         assert_eq!(proxy_networks(text).map(|list| list.len()), Ok(count), "{text:?}");
     }
-    for text in [",", " ", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,,fd00::/8", "10.0.0.0", "10.0.0.0/008", "::/0008", "10.0.0.0/33", "x"] {
+    for text in
+        [",", " ", "10.0.0.0/8, fd00::/8", "10.0.0.0/8,,fd00::/8", "10.0.0.0", "10.0.0.0/008", "::/0008", "10.0.0.0/33", "x"]
+    {
         let shape = "not a comma-separated list of networks such as 10.0.0.0/8";
         assert_eq!(cluster_networks(text).map_err(|e| e.to_string()), Err(shape.to_owned()), "{text:?}");
     }

@@ -71,7 +71,11 @@ fn lists_keep_order_and_set_the_bad_apart() {
         ("25,25", "25,25", vec![]),
         ("mysql,25", "3306,25", vec![]),
         ("80", "8080", vec![]),
-        ("x,25,30-25,70000", "25", vec![("x", PortError::NotRange), ("30-25", PortError::Backwards), ("70000", PortError::NotRange)]),
+        (
+            "x,25,30-25,70000",
+            "25",
+            vec![("x", PortError::NotRange), ("30-25", PortError::Backwards), ("70000", PortError::NotRange)],
+        ),
         ("mysql-3307", "", vec![("mysql-3307", PortError::NotRange)]),
     ] {
         for read in [list, opaque] {
@@ -85,7 +89,9 @@ fn lists_keep_order_and_set_the_bad_apart() {
 
 #[test]
 fn proxy_lists_are_the_proxys() {
-    for (text, count) in [("", 0), (" ", 0), (",,", 0), ("1-65535", 1), ("1, 2,\t3- 5", 3), ("+80,0080", 2), ("0", 1), ("1, , 2,", 2)] {
+    for (text, count) in
+        [("", 0), (" ", 0), (",,", 0), ("1-65535", 1), ("1, 2,\t3- 5", 3), ("+80,0080", 2), ("0", 1), ("1, , 2,", 2)]
+    {
         assert_eq!(proxy_port_set(text).map(|ranges| ranges.len()), Ok(count), "{text:?}");
     }
     let shape = "not a list of ports and ranges such as 80,8080-8090";

@@ -17,7 +17,8 @@ pub struct Group {
     fits: fn(&[Option<&str>]) -> bool,
 }
 
-/// All such groups. The proxy ends with code 64 at a misfit, and with code 1 where two listeners want one port.
+/// All such groups. The proxy ends with code 64 at a misfit, with code 1 where two listeners want one port, and its admin
+/// server panics at a misfit of DNS lifetimes.
 pub const GROUPS: &[Group] = &[
     Group {
         variables: &["LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", "LINKERD2_PROXY_POLICY_CLUSTER_NETWORKS"],
@@ -50,6 +51,11 @@ pub const GROUPS: &[Group] = &[
         ],
         misfit: BACKOFF,
         fits: backoff,
+    },
+    Group {
+        variables: &["LINKERD2_PROXY_DNS_MIN_TTL", "LINKERD2_PROXY_DNS_MAX_TTL"],
+        misfit: "a lower bound of DNS lifetimes above the upper one, which is a day unless set",
+        fits: lifetimes,
     },
     Group {
         variables: &["LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME"],
@@ -106,6 +112,18 @@ fn backoff(values: &[Option<&str>]) -> bool {
             _ => true,
         },
         _ => false,
+    }
+}
+
+/// The proxy's resolver panics at the first answer where its lower bound exceeds its upper one.
+fn lifetimes(values: &[Option<&str>]) -> bool {
+    const DAY: Duration = Duration::from_secs(86_400);
+    match values {
+        [Some(min), max] => match (proxy_duration(min), max.map_or(Ok(DAY), proxy_duration)) {
+            (Ok(min), Ok(max)) => min <= max,
+            _ => true,
+        },
+        _ => true,
     }
 }
 
