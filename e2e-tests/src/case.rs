@@ -10,6 +10,7 @@ use crate::{
     cluster::{Cluster, Manifests},
     host::Host,
     policy::{Policy, PolicyError, Response},
+    yaml,
 };
 
 pub mod corpus;
@@ -154,7 +155,7 @@ impl Case {
 pub fn control_plane(namespace: &str, values: &Value, trust_anchors: &str) -> [Value; 2] {
     let config = |name: &str, key: &str, value: String| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": {key: value}});
     // A tree of JSON values has no keys or numbers that YAML could not hold.
-    let values = serde_norway::to_string(values).unwrap_or_default();
+    let values = yaml::write(&serde_norway::to_value(values).unwrap_or_default());
     [
         config("linkerd-config", "values", values),
         config(

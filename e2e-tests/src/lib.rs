@@ -11,6 +11,8 @@ pub mod cluster;
 pub mod host;
 pub mod kinds;
 pub mod policy;
+pub mod preview;
 pub mod query;
 pub mod refusal;
 pub mod settings;
+pub mod yaml;
