@@ -49,6 +49,19 @@ impl<'a> Annotations<'a> {
         own.or_else(|| keys.iter().find_map(|k| Some((Place::NamespaceAnnotation(k), self.namespace.get(*k)?.as_str()))))
     }
 
+    /// Where an entry of a list that grows comes from: the pod's annotation or its namespace's, where one names it, else the values.
+    #[must_use]
+    pub fn source_of(&self, key: &'static str, name: &str) -> Place {
+        let names = |text: Option<&str>| text.is_some_and(|t| t.contains(name));
+        if names(self.pod.annotation(key)) {
+            Place::Annotation(key)
+        } else if names(self.namespace.get(key).map(String::as_str)) {
+            Place::NamespaceAnnotation(key)
+        } else {
+            Place::Configuration
+        }
+    }
+
     /// The values of one key that count, in the order in which they apply.
     fn layers(&self, o: &Override) -> Vec<(Place, &'a str)> {
         match o.layering {

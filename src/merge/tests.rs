@@ -14,6 +14,7 @@ fn mk_patch(place: Place) -> PodPatch {
         proxy: json!({"name": "linkerd-proxy"}),
         place,
         debug: None,
+        warnings: vec![],
     }
 }
 
