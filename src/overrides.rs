@@ -106,7 +106,8 @@ enum Layering {
 pub struct Override {
     /// Its keys, the current one first.
     pub keys: &'static [&'static str],
-    /// What it does and takes, for the reference.
+    /// What it does and takes, for the reference; the module has no use for it.
+    #[cfg(not(target_arch = "wasm32"))]
     pub meaning: &'static str,
     layering: Layering,
     /// Takes the value over, or says as a noun phrase what it is not.
@@ -129,10 +130,15 @@ impl<E: fmt::Display> From<E> for Problem {
 
 macro_rules! overrides {
     ($($keys:expr, $meaning:literal, $set:expr;)*) => {
-        &[$(Override { keys: $keys, meaning: $meaning, layering: Layering::Replace, set: $set }),*,
+        &[$(Override {
+            keys: $keys,
+            #[cfg(not(target_arch = "wasm32"))]
+            meaning: $meaning,
+            layering: Layering::Replace, set: $set }),*,
             // The one list that grows from layer to layer.
             Override {
                 keys: &[key::ADDITIONAL_ENV],
+                #[cfg(not(target_arch = "wasm32"))]
                 meaning: "environment variables added to the proxy, a JSON list in the shape of a container's env",
                 layering: Layering::Merge,
                 set: additional_env,

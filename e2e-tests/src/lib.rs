@@ -13,6 +13,7 @@ pub mod kinds;
 pub mod policy;
 pub mod preview;
 pub mod query;
+pub mod reference;
 pub mod refusal;
 pub mod settings;
 pub mod yaml;

@@ -130,3 +130,124 @@ fn a_record_that_cannot_be_read_is_a_warning() {
         assert_eq!(answer["mutated_object"], first, "{text}");
     }
 }
+
+#[test]
+fn what_others_make_of_an_inherited_annotation_is_theirs() {
+    let pod = mk_pod(json!({"linkerd.io/inject": "enabled"}), json!({}));
+    let namespace = json!({"config.linkerd.io/proxy-uid": "7", "config.linkerd.io/proxy-gid": "7"});
+    let first = injected(&pod, &namespace, &json!({}));
+    assert_eq!(first["metadata"]["annotations"]["config.linkerd.io/proxy-uid"], "7");
+    let host = Host::new(namespace.clone());
+    let answer = host.ask("Pod", &annotated(&first, "config.linkerd.io/proxy-uid", "8"), &json!({}));
+    let second = &answer["mutated_object"];
+    assert_eq!(second["metadata"]["annotations"]["config.linkerd.io/proxy-uid"], "8");
+    assert_eq!(second["spec"]["initContainers"][1]["securityContext"]["runAsUser"], 8);
+    assert_eq!(answer["warnings"], json!(null));
+    // The same as if they had written it before the first call.
+    let before = injected(&annotated(&pod, "config.linkerd.io/proxy-uid", "8"), &namespace, &json!({}));
+    assert_eq!(second, &before);
+}
+
+/// Where two objects differ, with what stands there; what the API server drops is as good as absent.
+fn differences(left: &Value, right: &Value) -> Vec<String> {
+    let dropped = |value: &Value| [json!(null), json!(0), json!("")].contains(value);
+    let within = |key: &str, left: Option<&Value>, right: Option<&Value>| {
+        let null = Value::Null;
+        differences(left.unwrap_or(&null), right.unwrap_or(&null)).iter().map(|d| format!("/{key}{d}")).collect::<Vec<_>>()
+    };
+    match (left, right) {
+        (Value::Object(l), Value::Object(r)) => {
+            let keys = l.keys().chain(r.keys().filter(|k| !l.contains_key(*k)));
+            keys.flat_map(|k| within(k, l.get(k), r.get(k))).collect()
+        }
+        (Value::Array(l), Value::Array(r)) => {
+            (0..l.len().max(r.len())).flat_map(|i| within(&i.to_string(), l.get(i), r.get(i))).collect()
+        }
+        _ if left == right || (dropped(left) && dropped(right)) => vec![],
+        _ => vec![format!(": {left} {right}")],
+    }
+}
+
+/// One value for each annotation that has an effect.
+const LATER: &[(&str, &str)] = &[
+    ("linkerd.io/inject", "ingress"),
+    ("config.linkerd.io/access-log", "json"),
+    ("config.linkerd.io/admin-port", "9991"),
+    ("config.linkerd.io/control-port", "9990"),
+    ("config.linkerd.io/debug-image", "r.test/d"),
+    ("config.linkerd.io/default-inbound-policy", "deny"),
+    ("config.linkerd.io/enable-debug-sidecar", "true"),
+    ("config.linkerd.io/enable-external-profiles", "true"),
+    ("config.linkerd.io/enable-gateway", "true"),
+    ("config.linkerd.io/image-pull-policy", "Always"),
+    ("config.linkerd.io/inbound-port", "9943"),
+    ("config.linkerd.io/opaque-ports", "web,25"),
+    ("config.linkerd.io/opaque-ports", ""),
+    ("config.linkerd.io/outbound-port", "9940"),
+    ("config.linkerd.io/pod-inbound-ports", "1,2"),
+    (
+        "config.linkerd.io/proxy-additional-env",
+        r#"[{"name": "A", "value": "$(B)"}, {"name": "LINKERD2_PROXY_LOG", "value": "off"}]"#,
+    ),
+    ("config.linkerd.io/proxy-admin-shutdown", "enabled"),
+    ("config.linkerd.io/proxy-await", "disabled"),
+    ("config.linkerd.io/proxy-cpu-limit", "2"),
+    ("config.linkerd.io/proxy-cpu-ratio-limit", "0.5"),
+    ("config.linkerd.io/proxy-cpu-request", "1500m"),
+    ("config.linkerd.io/proxy-disable-inbound-protocol-detect-timeout", "true"),
+    ("config.linkerd.io/proxy-enable-native-sidecar", "false"),
+    ("config.alpha.linkerd.io/proxy-enable-native-sidecar", "false"),
+    ("config.linkerd.io/proxy-ephemeral-storage-limit", "1Gi"),
+    ("config.linkerd.io/proxy-gid", "7"),
+    ("config.linkerd.io/proxy-image", "r.test/p"),
+    ("config.linkerd.io/proxy-inbound-connect-timeout", "1s"),
+    ("config.linkerd.io/proxy-inbound-discovery-cache-unused-timeout", "1s"),
+    ("config.linkerd.io/proxy-log-format", "json"),
+    ("config.linkerd.io/proxy-log-http-headers", "insecure"),
+    ("config.linkerd.io/proxy-log-level", "trace"),
+    ("config.linkerd.io/proxy-memory-request", "1Gi"),
+    ("config.linkerd.io/proxy-metrics-hostname-labels", "true"),
+    ("config.linkerd.io/proxy-require-identity-inbound-ports", "80"),
+    ("config.linkerd.io/proxy-uid", "7"),
+    ("config.linkerd.io/proxy-version", "v9"),
+    ("config.linkerd.io/shutdown-grace-period", "1s"),
+    ("config.linkerd.io/skip-inbound-ports", "web,1-2"),
+    ("config.linkerd.io/skip-outbound-ports", ""),
+    ("config.linkerd.io/skip-subnets", "10.0.0.0/8"),
+    ("config.alpha.linkerd.io/proxy-wait-before-exit-seconds", "7"),
+    ("resource.opentelemetry.io/team", "a"),
+    ("kubectl.kubernetes.io/default-container", "other"),
+    ("example.com/other", "x"),
+];
+
+#[test]
+fn an_annotation_means_the_same_before_and_after_the_first_call() {
+    let identity = "{serviceAccountName: c, namespace: t}";
+    let tracing = format!("proxy: {{tracing: {{enabled: true, collector: {{endpoint: 'c.test:1', meshIdentity: {identity}}}}}}}");
+    let ports = json!([{"name": "web", "containerPort": 8080}, {"containerPort": 3306}]);
+    let pod = mk_pod(json!({}), json!({"containers": [{"name": "app", "ports": ports}], "initContainers": [{"name": "i"}]}));
+    let call = |namespace: &Value, values: &str, pod: &Value| {
+        let answer = Host::new(namespace.clone()).values(values).ask("Pod", pod, &json!({}));
+        assert_eq!((ending(&answer).as_str(), &answer["warnings"]), ("injected", &json!(null)), "{pod}");
+        answer.get("mutated_object").unwrap_or(pod).clone()
+    };
+    for namespace in [
+        json!({"linkerd.io/inject": "enabled"}),
+        json!({"linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "false", "config.linkerd.io/proxy-uid": "5"}),
+        json!({"linkerd.io/inject": "ingress", "config.linkerd.io/opaque-ports": "1", "config.linkerd.io/proxy-log-level": "off"}),
+    ] {
+        for values in ["", "cniEnabled: true", "proxy: {nativeSidecar: false, await: false}", tracing.as_str()] {
+            let first = call(&namespace, values, &pod);
+            for (key, text) in LATER {
+                let before = call(&namespace, values, &annotated(&pod, key, text));
+                let after = call(&namespace, values, &annotated(&first, key, text));
+                assert_eq!(differences(&after, &before), [] as [String; 0], "{key} {namespace} {values}");
+                // And taken away again, it means nothing.
+                let mut back = after;
+                back["metadata"]["annotations"].as_object_mut().unwrap().remove(*key);
+                let back = call(&namespace, values, &back);
+                assert_eq!(differences(&back, &first), [] as [String; 0], "{key} {namespace} {values}");
+            }
+        }
+    }
+}
