@@ -87,10 +87,7 @@ fn owners_are_asked_for_past_the_cache() {
 
 /// What the host says, and what a person is told, after the name of the object.
 const HOST_ERRORS: &[(&str, &str)] = &[
-    (
-        "Callback evaluation failure: Cannot find v1/ConfigMap named 'x' inside of namespace 'Some(\"linkerd\")'",
-        " not foundREMEDY",
-    ),
+    ("Callback evaluation failure: Cannot find v1/ConfigMap named 'x' inside of namespace 'Some(\"linkerd\")'", " not foundREMEDY"),
     (
         "Host error: Callback evaluation failure: Cannot find v1/Namespace named 'x' inside of namespace 'None'\n\nStack backtrace: secret",
         " not foundREMEDY",

@@ -160,7 +160,16 @@ fn differences(left: &Value, right: &Value) -> Vec<String> {
             let keys = l.keys().chain(r.keys().filter(|k| !l.contains_key(*k)));
             keys.flat_map(|k| within(k, l.get(k), r.get(k))).collect()
         }
+        // Containers do not move for order alone, and the order of volumes means nothing; that of the environment does.
         (Value::Array(l), Value::Array(r)) => {
+            let by_name = |list: &[Value]| {
+                let mut list = list.to_vec();
+                list.sort_by_key(|item| {
+                    (item.get("value").is_none() && item.get("valueFrom").is_none()).then(|| item["name"].to_string())
+                });
+                list
+            };
+            let (l, r) = (by_name(l), by_name(r));
             (0..l.len().max(r.len())).flat_map(|i| within(&i.to_string(), l.get(i), r.get(i))).collect()
         }
         _ if left == right || (dropped(left) && dropped(right)) => vec![],
@@ -225,29 +234,86 @@ fn an_annotation_means_the_same_before_and_after_the_first_call() {
     let identity = "{serviceAccountName: c, namespace: t}";
     let tracing = format!("proxy: {{tracing: {{enabled: true, collector: {{endpoint: 'c.test:1', meshIdentity: {identity}}}}}}}");
     let ports = json!([{"name": "web", "containerPort": 8080}, {"containerPort": 3306}]);
-    let pod = mk_pod(json!({}), json!({"containers": [{"name": "app", "ports": ports}], "initContainers": [{"name": "i"}]}));
+    let pod = mk_pod(
+        json!({}),
+        json!({"containers": [{"name": "app", "image": "app:1", "ports": ports}], "initContainers": [{"name": "i", "image": "i:1"}]}),
+    );
     let call = |namespace: &Value, values: &str, pod: &Value| {
         let answer = Host::new(namespace.clone()).values(values).ask("Pod", pod, &json!({}));
         assert_eq!((ending(&answer).as_str(), &answer["warnings"]), ("injected", &json!(null)), "{pod}");
         answer.get("mutated_object").unwrap_or(pod).clone()
     };
-    for namespace in [
-        json!({"linkerd.io/inject": "enabled"}),
-        json!({"linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "false", "config.linkerd.io/proxy-uid": "5"}),
-        json!({"linkerd.io/inject": "ingress", "config.linkerd.io/opaque-ports": "1", "config.linkerd.io/proxy-log-level": "off"}),
+    let native_off = json!({"linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "false"});
+    let ingress =
+        json!({"linkerd.io/inject": "ingress", "config.linkerd.io/opaque-ports": "1", "config.linkerd.io/proxy-log-level": "off"});
+    for (namespace, values) in [
+        (json!({"linkerd.io/inject": "enabled"}), tracing.as_str()),
+        (native_off, "proxy: {await: false}"),
+        (ingress, "cniEnabled: true"),
     ] {
-        for values in ["", "cniEnabled: true", "proxy: {nativeSidecar: false, await: false}", tracing.as_str()] {
-            let first = call(&namespace, values, &pod);
-            for (key, text) in LATER {
-                let before = call(&namespace, values, &annotated(&pod, key, text));
-                let after = call(&namespace, values, &annotated(&first, key, text));
-                assert_eq!(differences(&after, &before), [] as [String; 0], "{key} {namespace} {values}");
-                // And taken away again, it means nothing.
-                let mut back = after;
-                back["metadata"]["annotations"].as_object_mut().unwrap().remove(*key);
-                let back = call(&namespace, values, &back);
-                assert_eq!(differences(&back, &first), [] as [String; 0], "{key} {namespace} {values}");
-            }
+        let first = call(&namespace, values, &pod);
+        // What the pod inherits word for word is ours, whoever writes it again.
+        for (key, text) in LATER.iter().filter(|(key, text)| namespace[*key] != *text) {
+            let before = call(&namespace, values, &annotated(&pod, key, text));
+            let after = call(&namespace, values, &annotated(&first, key, text));
+            assert_eq!(differences(&after, &before), [] as [String; 0], "{key} {namespace} {values}");
+            // And taken away again, it means nothing.
+            let mut back = after;
+            back["metadata"]["annotations"].as_object_mut().unwrap().remove(*key);
+            let back = call(&namespace, values, &back);
+            assert_eq!(differences(&back, &first), [] as [String; 0], "{key} {namespace} {values}");
+        }
+    }
+}
+
+type Edit<'a> = &'a dyn Fn(&mut Value);
+
+#[test]
+fn what_others_add_to_the_pod_counts_as_if_it_had_come_with_it() {
+    let identity = "{serviceAccountName: c, namespace: t}";
+    let tracing = format!("proxy: {{tracing: {{enabled: true, collector: {{endpoint: 'c.test:1', meshIdentity: {identity}}}}}}}");
+    let append = |pod: &mut Value, list: &str, item: Value| {
+        if pod["spec"].get(list).is_none() {
+            pod["spec"][list] = json!([]);
+        }
+        pod["spec"][list].as_array_mut().unwrap().push(item);
+    };
+    let edits: [(&str, Edit<'_>); 8] = [
+        ("a container", &|pod| {
+            append(pod, "containers", json!({"name": "late", "image": "l:1", "ports": [{"containerPort": 5432}]}))
+        }),
+        ("an init container", &|pod| {
+            append(pod, "initContainers", json!({"name": "z", "image": "z:1", "startupProbe": {"grpc": {"port": 9}}}))
+        }),
+        ("a volume", &|pod| append(pod, "volumes", json!({"name": "late", "emptyDir": {}}))),
+        ("a label", &|pod| pod["metadata"]["labels"]["app.kubernetes.io/name"] = json!("web")),
+        ("an owner", &|pod| pod["metadata"]["ownerReferences"] = json!([{"kind": "DaemonSet", "name": "d"}])),
+        ("a field", &|pod| pod["spec"]["future"] = json!({"x": 0})),
+        ("capabilities", &|pod| {
+            let app = pod["spec"]["containers"].as_array_mut().unwrap().iter_mut().find(|c| c["name"] == "app").unwrap();
+            app["securityContext"] = json!({"capabilities": {"drop": ["CHOWN"]}});
+        }),
+        ("a probe", &|pod| {
+            let app = pod["spec"]["containers"].as_array_mut().unwrap().iter_mut().find(|c| c["name"] == "app").unwrap();
+            app["livenessProbe"] = json!({"httpGet": {"port": 8081}});
+        }),
+    ];
+    let pod = mk_pod(json!({"linkerd.io/inject": "enabled"}), json!({"containers": [{"name": "app", "image": "app:1"}]}));
+    for values in ["", "cniEnabled: true", "proxy: {nativeSidecar: false}", "proxy: {nativeSidecar: false, await: false}", &tracing]
+    {
+        let call = |pod: &Value| {
+            let answer = Host::new(json!({})).values(values).ask("Pod", pod, &json!({}));
+            assert_eq!((ending(&answer).as_str(), &answer["warnings"]), ("injected", &json!(null)), "{values} {pod}");
+            answer.get("mutated_object").unwrap_or(pod).clone()
+        };
+        let first = call(&pod);
+        for (what, edit) in &edits {
+            let (mut before, mut after) = (pod.clone(), first.clone());
+            edit(&mut before);
+            edit(&mut after);
+            let after = call(&after);
+            assert_eq!(differences(&after, &call(&before)), [] as [String; 0], "{what} {values}");
+            assert_eq!(call(&after), after, "{what} {values}");
         }
     }
 }
