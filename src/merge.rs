@@ -203,7 +203,10 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
                 let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
                 let lowered = resources::settle(&mut merged, &current, want);
                 warnings.extend(lowered.iter().map(|resource| {
-                    Warning::plain(WarningPlace::Pod, format!("the {resource} request of {name} is above its limit, and lowered to it"))
+                    Warning::plain(
+                        WarningPlace::Pod,
+                        format!("the {resource} request of {name} is above its limit, and lowered to it"),
+                    )
                 }));
                 if place::list_of(patch.place, name) == list {
                     put_named(spec, list, merged);

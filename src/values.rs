@@ -16,6 +16,9 @@ mod settle;
 
 pub(crate) use defaults::validator_security_context;
 
+/// The longest close-wait timeout that every kernel takes: a signed 32-bit number of ticks, at a thousand ticks a second.
+pub(crate) const MAX_CLOSE_WAIT_SECS: i64 = 2_147_483;
+
 /// The values that rendering needs, all of them set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {

@@ -60,13 +60,22 @@ mod tests {
             // One that was asked for stays.
             (("1", "1"), ("2", "1"), ("2", "1"), json!({"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}), vec![]),
             // One of another hand is lowered where it would be refused.
-            (("1", "900m"), ("500m", ""), ("500m", "900m"), json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "500m"}}), vec!["cpu"]),
+            (
+                ("1", "900m"),
+                ("500m", ""),
+                ("500m", "900m"),
+                json!({"limits": {"cpu": "500m"}, "requests": {"cpu": "500m"}}),
+                vec!["cpu"],
+            ),
             // Nothing changed, nothing happens, in whatever spelling.
             (("1000m", "1"), ("1", ""), ("1000m", "1"), json!({"limits": {"cpu": "1000m"}, "requests": {"cpu": "1"}}), vec![]),
         ] {
             let mut result = container(merged.0, merged.1);
             let names = settle(&mut result, &container(current.0, current.1), &container(wanted.0, wanted.1));
-            assert_eq!((result["resources"].clone(), names), (expected, lowered.into_iter().map(str::to_owned).collect::<Vec<_>>()));
+            assert_eq!(
+                (result["resources"].clone(), names),
+                (expected, lowered.into_iter().map(str::to_owned).collect::<Vec<_>>())
+            );
         }
     }
 }

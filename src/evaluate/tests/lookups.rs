@@ -96,8 +96,9 @@ fn kinds_of_owners_are_left_out_as_soon_as_they_are_known() {
         (owned_by("Job", "nightly-1", "1"), skip(json!(["Job"])), left_out, vec![NAMESPACE]),
         (owned_by("Job", "nightly-1", "1"), skip(json!(["CronJob"])), left_out, every.to_vec()),
         (owned_by("Job", "nightly-1", "1"), skip(json!(["DaemonSet"])), "injected", every.to_vec()),
-        (by_hash.clone(), skip(json!(["Deployment"])), left_out, vec![NAMESPACE, CONFIG, ROOTS]),
-        (by_hash.clone(), skip(json!(["ReplicaSet"])), left_out, vec![NAMESPACE]),
+        (by_hash.clone(), skip(json!(["Deployment"])), left_out, vec![NAMESPACE]),
+        (by_hash.clone(), skip(json!(["ReplicaSet"])), "injected", vec![NAMESPACE, CONFIG, ROOTS]),
+        (owned_by("ReplicaSet", "web-5d4f", "other"), skip(json!(["ReplicaSet"])), left_out, vec![NAMESPACE]),
         (by_hash, skip(json!([])), "injected", vec![NAMESPACE, CONFIG, ROOTS]),
         (enabled(), skip(json!(["Job", "Deployment"])), "injected", vec![NAMESPACE, CONFIG, ROOTS]),
     ] {
