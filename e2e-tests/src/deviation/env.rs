@@ -1,0 +1,195 @@
+//! Additional variables of the proxy: entries that the API server refuses (D26) or the proxy cannot read (D27), names
+//! that are there already (D16), and a variable that Linkerd loses (D21).
+
+use super::corpus::{Case, LinkerdResult};
+use super::object::{self, PROXY, VALIDATOR, set_env};
+use super::read::proxy_ports;
+use super::{Expected, decide, numbers, opaque, resources, times, variable};
+use serde_json::{Map, Value};
+
+const ANNOTATION: &str = "config.linkerd.io/proxy-additional-env";
+const REQUIRE_TLS: &str = "LINKERD2_PROXY_INBOUND_PORTS_REQUIRE_TLS";
+
+/// Which entries are left out.
+type Keep = fn(&Value) -> bool;
+
+fn keep_all(_: &Value) -> bool {
+    true
+}
+
+fn keep_valid(entry: &Value) -> bool {
+    variable::is_valid(entry)
+}
+
+fn keep_readable(entry: &Value) -> bool {
+    variable::is_valid(entry) && variable::is_readable(entry)
+}
+
+/// What is added behind the variables that are always there: values, namespace and pod, merged by name, and then the
+/// experimental ones.
+fn added(case: &Case, keep: Keep) -> Vec<Value> {
+    let values = |key: &str| variable::entries(case.value(&format!("/proxy/{key}"))).unwrap_or_default().into_iter().filter(keep);
+    let mut merged: Vec<Value> = values("additionalEnv").collect();
+    for text in [case.of_namespace(ANNOTATION), case.own(ANNOTATION)].into_iter().flatten() {
+        let layer = serde_json::from_str(text).ok().and_then(|list: Value| variable::entries(&list));
+        for entry in layer.into_iter().flatten().filter(keep) {
+            match merged.iter_mut().find(|other| other.get("name") == entry.get("name")) {
+                Some(other) => *other = entry,
+                None => merged.push(entry),
+            }
+        }
+    }
+    merged.extend(values("experimentalEnv"));
+    merged
+}
+
+/// Replaces the added variables, keeping Linkerd's form of those that stay.
+fn set_added(case: &Case, object: &mut Value, before: Keep, after: Keep) {
+    let (before, after) = (added(case, before), added(case, after));
+    let Some(env) = object::container(object, PROXY).and_then(|proxy| proxy.get_mut("env")?.as_array_mut()) else { return };
+    let rendered = env.split_off(env.len().saturating_sub(before.len()));
+    env.extend(after.into_iter().map(|entry| {
+        let same = before.iter().position(|other| *other == entry);
+        same.and_then(|at| rendered.get(at)).cloned().unwrap_or(entry)
+    }));
+}
+
+/// D26, on entries that the API server refuses.
+pub fn d26_applies(case: &Case) -> bool {
+    added(case, keep_all) != added(case, keep_valid)
+}
+
+/// Leaves them out.
+pub fn d26_apply(case: &Case, object: &mut Value) {
+    set_added(case, object, keep_all, keep_valid);
+}
+
+/// D27, on entries that the proxy cannot read.
+pub fn d27_applies(case: &Case) -> bool {
+    added(case, keep_valid) != added(case, keep_readable)
+}
+
+/// Leaves them out.
+pub fn d27_apply(case: &Case, object: &mut Value) {
+    set_added(case, object, keep_valid, keep_readable);
+}
+
+/// The names of the variables that are rendered whatever the configuration.
+const ALWAYS: &[&str] = &[
+    "_l5d_ns",
+    "_l5d_trustdomain",
+    "_pod_containerName",
+    "_pod_ip",
+    "_pod_name",
+    "_pod_nodeName",
+    "_pod_ns",
+    "_pod_sa",
+    "_pod_uid",
+    "LINKERD2_PROXY_ADMIN_LISTEN_ADDR",
+    "LINKERD2_PROXY_CONTROL_LISTEN_ADDR",
+    "LINKERD2_PROXY_CONTROL_STREAM_IDLE_TIMEOUT",
+    "LINKERD2_PROXY_CONTROL_STREAM_INITIAL_TIMEOUT",
+    "LINKERD2_PROXY_CONTROL_STREAM_LIFETIME",
+    "LINKERD2_PROXY_DESTINATION_CONTEXT",
+    "LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS",
+    "LINKERD2_PROXY_DESTINATION_PROFILE_SUFFIXES",
+    "LINKERD2_PROXY_DESTINATION_SVC_ADDR",
+    "LINKERD2_PROXY_DESTINATION_SVC_NAME",
+    "LINKERD2_PROXY_IDENTITY_DIR",
+    "LINKERD2_PROXY_IDENTITY_LOCAL_NAME",
+    "LINKERD2_PROXY_IDENTITY_SVC_ADDR",
+    "LINKERD2_PROXY_IDENTITY_SVC_NAME",
+    "LINKERD2_PROXY_IDENTITY_TOKEN_FILE",
+    "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS",
+    "LINKERD2_PROXY_INBOUND_ACCEPT_KEEPALIVE",
+    "LINKERD2_PROXY_INBOUND_ACCEPT_USER_TIMEOUT",
+    "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY",
+    "LINKERD2_PROXY_INBOUND_IPS",
+    "LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
+    "LINKERD2_PROXY_INBOUND_PORTS",
+    "LINKERD2_PROXY_LOG",
+    "LINKERD2_PROXY_LOG_FORMAT",
+    "LINKERD2_PROXY_OUTBOUND_CONNECT_KEEPALIVE",
+    "LINKERD2_PROXY_OUTBOUND_CONNECT_USER_TIMEOUT",
+    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR",
+    "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDRS",
+    "LINKERD2_PROXY_OUTBOUND_METRICS_HOSTNAME_LABELS",
+    "LINKERD2_PROXY_POLICY_CLUSTER_NETWORKS",
+    "LINKERD2_PROXY_POLICY_SVC_ADDR",
+    "LINKERD2_PROXY_POLICY_SVC_NAME",
+    "LINKERD2_PROXY_POLICY_WORKLOAD",
+    "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
+];
+
+/// The names of the variables that only some pods have.
+fn sometimes(case: &Case) -> Vec<String> {
+    let annotation = |key: &str| case.text(&format!("config.linkerd.io/{key}"));
+    let is_on = |key, pointer| annotation(key).and_then(super::read::go_bool).unwrap_or_else(|| case.value_is_true(pointer));
+    let has_text = |key, pointer| !annotation(key).unwrap_or_else(|| case.value_text(pointer)).is_empty();
+    let ingress = case.text("linkerd.io/inject") == Some("ingress") || case.value_is_true("/proxy/isIngress");
+    let mut names: Vec<String> = resources::core_counts(case).into_iter().map(|(name, _)| name.to_owned()).collect();
+    names.extend(numbers::parameters(case).into_iter().map(|(name, _)| name));
+    names.extend(times::variables(case).map(str::to_owned));
+    let of_traces = ["ATTRIBUTES_PATH", "ANNOTATIONS_PATH", "PROTOCOL", "SERVICE_NAME", "COLLECTOR_SVC_ADDR", "COLLECTOR_SVC_NAME", "EXTRA_ATTRIBUTES"];
+    names.extend(of_traces.iter().filter(|_| resources::traces(case)).map(|name| format!("LINKERD2_PROXY_TRACE_{name}")));
+    let flags = [
+        ("CORES_MAX_RATIO", resources::ratio(case).is_some()),
+        ("INBOUND_PORTS_REQUIRE_IDENTITY", times::required_identity(case).is_some()),
+        ("INBOUND_PORTS_REQUIRE_TLS", required_tls(case).is_some()),
+        ("OUTBOUND_DETECT_TIMEOUT", is_on("proxy-disable-outbound-protocol-detect-timeout", "/proxy/disableOutboundProtocolDetectTimeout")),
+        ("INBOUND_DETECT_TIMEOUT", is_on("proxy-disable-inbound-protocol-detect-timeout", "/proxy/disableInboundProtocolDetectTimeout")),
+        ("INBOUND_GATEWAY_SUFFIXES", is_on("enable-gateway", "/proxy/isGateway")),
+        ("INGRESS_MODE", ingress),
+        ("INBOUND_PORTS_DISABLE_PROTOCOL_DETECTION", opaque::is_set(case)),
+        ("ACCESS_LOG", has_text("access-log", "/proxy/accessLog")),
+    ];
+    names.extend(flags.into_iter().filter(|(_, there)| *there).map(|(name, _)| format!("LINKERD2_PROXY_{name}")));
+    names
+}
+
+/// D16: a name that is there already is replaced where it is.
+pub fn d16_applies(case: &Case, _: &LinkerdResult) -> bool {
+    let names: Vec<Value> = added(case, keep_readable).into_iter().filter_map(|entry| entry.get("name").cloned()).collect();
+    let rendered = sometimes(case);
+    let is_rendered = |name: &str| ALWAYS.contains(&name) || rendered.iter().any(|other| other == name);
+    let is_there = |(at, name): (usize, &Value)| name.as_str().is_some_and(is_rendered) || names.iter().take(at).any(|other| other == name);
+    decide::injects(case) && names.iter().enumerate().any(is_there)
+}
+
+/// Puts each variable where the first of its name is.
+pub fn d16_apply(_: &Case, expected: &mut Expected) {
+    let Some(env) = object::container(&mut expected.object, PROXY).and_then(|proxy| proxy.get_mut("env")?.as_array_mut()) else { return };
+    let mut unique: Vec<Value> = Vec::with_capacity(env.len());
+    for entry in env.drain(..) {
+        match unique.iter_mut().find(|other| other.get("name") == entry.get("name")) {
+            Some(other) => *other = entry,
+            None => unique.push(entry),
+        }
+    }
+    *env = unique;
+}
+
+fn required_tls(case: &Case) -> Option<&str> {
+    Some(case.value_text("/proxy/requireTLSOnInboundPorts")).filter(|ports| !ports.is_empty() && proxy_ports(ports))
+}
+
+fn has_no_context(case: &Case) -> bool {
+    case.value_is_true("/cniEnabled") && case.value("/networkValidator/enableSecurityContext") == &Value::Bool(false)
+}
+
+/// D21: values that Linkerd's injector does not know are honoured.
+pub fn d21_applies(case: &Case, _: &LinkerdResult) -> bool {
+    decide::injects(case) && (has_no_context(case) || required_tls(case).is_some())
+}
+
+/// Adds the variable, takes the security context away.
+pub fn d21_apply(case: &Case, expected: &mut Expected) {
+    let before = ["_pod_containerName", "CORES", "CORES_MIN", "CORES_MAX", "CORES_MAX_RATIO", "INBOUND_PORTS_REQUIRE_IDENTITY"];
+    let before = before.map(|name| if name.starts_with('_') { name.to_owned() } else { format!("LINKERD2_PROXY_{name}") });
+    if let Some(ports) = required_tls(case) {
+        set_env(&mut expected.object, REQUIRE_TLS, Some(ports), &before.each_ref().map(String::as_str));
+    }
+    if let Some(validator) = object::container(&mut expected.object, VALIDATOR).and_then(Value::as_object_mut).filter(|_| has_no_context(case)) {
+        *validator = std::mem::take(validator).into_iter().filter(|(key, _)| key != "securityContext").collect::<Map<_, _>>();
+    }
+}
