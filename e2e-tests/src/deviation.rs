@@ -20,6 +20,7 @@ mod object;
 mod opaque;
 mod ports;
 mod read;
+mod readable;
 mod resources;
 mod security;
 mod text;
@@ -163,13 +164,13 @@ fn no_twin(_: &Case, _: &LinkerdResult) -> Option<Case> {
 fn as_it_is(_: &Case, _: &mut Expected) {}
 
 fn d26_applies(case: &Case, _: &LinkerdResult) -> bool {
-    decide::injects(case) && (resources::d26_applies(case) || images::d26_applies(case) || env::d26_applies(case))
+    decide::injects(case) && (resources::d26_applies(case) || images::d26_applies(case) || env::applies(case, "D26"))
 }
 
 fn d26_apply(case: &Case, expected: &mut Expected) {
     resources::d26_apply(case, &mut expected.object);
     images::d26_apply(case, &mut expected.object);
-    env::d26_apply(case, &mut expected.object);
+    env::apply(case, &mut expected.object, "D26");
 }
 
 fn d20_applies(case: &Case, _: &LinkerdResult) -> bool {
@@ -373,12 +374,52 @@ pub const DEVIATIONS: &[Deviation] = &[
         apply: d26_apply,
     },
     Deviation {
+        id: "D31",
+        title: "a quantity with an exponent beyond 999 is ignored",
+        paths: &["spec/*[linkerd-*]/resources", "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_CORES*]"],
+        applies: resources::d31_applies,
+        twin: no_twin,
+        apply: resources::d31_apply,
+    },
+    Deviation {
+        id: "D34",
+        title: "an additional variable's divisor is spelt as the API spells it, its file lies in an emptyDir of the pod",
+        paths: &["spec/*[linkerd-proxy]/env"],
+        applies: env::d34_applies,
+        twin: no_twin,
+        apply: env::d34_apply,
+    },
+    Deviation {
         id: "D27",
         title: "a value that the proxy or linkerd-init cannot read is not written",
         paths: &["spec/*[linkerd-proxy]/env", "spec/initContainers[linkerd-init]/args", "spec/initContainers[linkerd-init]/securityContext"],
         applies: times::d27_applies,
         twin: no_twin,
         apply: times::d27_apply,
+    },
+    Deviation {
+        id: "D32",
+        title: "skipped subnets are on one line, with prefixes that iptables takes",
+        paths: &["spec/initContainers[linkerd-init]/args"],
+        applies: times::d32_applies,
+        twin: no_twin,
+        apply: times::d32_apply,
+    },
+    Deviation {
+        id: "D33",
+        title: "an additional variable that the proxy reads but cannot run with is left out",
+        paths: &["spec/*[linkerd-proxy]/env"],
+        applies: env::d33_applies,
+        twin: no_twin,
+        apply: env::d33_apply,
+    },
+    Deviation {
+        id: "D35",
+        title: "additional variables that do not fit together with the others are left out",
+        paths: &["spec/*[linkerd-proxy]/env"],
+        applies: env::d35_applies,
+        twin: no_twin,
+        apply: env::d35_apply,
     },
     Deviation {
         id: "D16",

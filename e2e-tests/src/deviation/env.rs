@@ -1,33 +1,36 @@
-//! Additional variables of the proxy: entries that the API server refuses (D26) or the proxy cannot read (D27), names
-//! that are there already (D16), and a variable that Linkerd loses (D21).
+//! Additional variables of the proxy: entries that the API server refuses (D26, D34), that the proxy cannot read (D27)
+//! or run with (D33), that do not fit together (D35), names that are there already (D16), and a variable that Linkerd
+//! loses (D21).
 
 use super::corpus::{Case, LinkerdResult};
 use super::object::{self, PROXY, VALIDATOR, set_env};
 use super::read::proxy_ports;
-use super::{Expected, decide, numbers, opaque, resources, times, variable};
+use super::{Expected, decide, numbers, opaque, readable, resources, times, variable};
 use serde_json::{Map, Value};
 
 const ANNOTATION: &str = "config.linkerd.io/proxy-additional-env";
 const REQUIRE_TLS: &str = "LINKERD2_PROXY_INBOUND_PORTS_REQUIRE_TLS";
 
-/// Which entries are left out.
-type Keep = fn(&Value) -> bool;
+/// Whether an entry stays, in the pod of the case.
+type Keep = fn(&Case, &Value) -> bool;
 
-fn keep_all(_: &Value) -> bool {
-    true
-}
+/// What is left of the additional variables after each of these entries of the table.
+const STEPS: [(&str, Keep); 5] = [
+    ("", |_, _| true),
+    ("D26", |_, entry| variable::is_valid(entry)),
+    ("D34", |case, entry| variable::is_valid(entry) && variable::is_plain(case, entry)),
+    ("D27", |case, entry| variable::is_valid(entry) && variable::is_plain(case, entry) && readable::is_readable(entry)),
+    ("D33", keep_all_good),
+];
 
-fn keep_valid(entry: &Value) -> bool {
-    variable::is_valid(entry)
-}
-
-fn keep_readable(entry: &Value) -> bool {
-    variable::is_valid(entry) && variable::is_readable(entry)
+fn keep_all_good(case: &Case, entry: &Value) -> bool {
+    variable::is_valid(entry) && variable::is_plain(case, entry) && readable::is_readable(entry) && readable::is_usable(entry)
 }
 
 /// What is added behind the variables that are always there: values, namespace and pod, merged by name, and then the
 /// experimental ones.
 fn added(case: &Case, keep: Keep) -> Vec<Value> {
+    let keep = |entry: &Value| keep(case, entry);
     let values = |key: &str| variable::entries(case.value(&format!("/proxy/{key}"))).unwrap_or_default().into_iter().filter(keep);
     let mut merged: Vec<Value> = values("additionalEnv").collect();
     for text in [case.of_namespace(ANNOTATION), case.own(ANNOTATION)].into_iter().flatten() {
@@ -44,8 +47,7 @@ fn added(case: &Case, keep: Keep) -> Vec<Value> {
 }
 
 /// Replaces the added variables, keeping Linkerd's form of those that stay.
-fn set_added(case: &Case, object: &mut Value, before: Keep, after: Keep) {
-    let (before, after) = (added(case, before), added(case, after));
+fn set_added(object: &mut Value, before: &[Value], after: Vec<Value>) {
     let Some(env) = object::container(object, PROXY).and_then(|proxy| proxy.get_mut("env")?.as_array_mut()) else { return };
     let rendered = env.split_off(env.len().saturating_sub(before.len()));
     env.extend(after.into_iter().map(|entry| {
@@ -54,24 +56,60 @@ fn set_added(case: &Case, object: &mut Value, before: Keep, after: Keep) {
     }));
 }
 
-/// D26, on entries that the API server refuses.
-pub fn d26_applies(case: &Case) -> bool {
-    added(case, keep_all) != added(case, keep_valid)
+/// The added variables before and after an entry of the table.
+fn around(case: &Case, id: &str) -> (Vec<Value>, Vec<Value>) {
+    let mut steps = STEPS.iter().zip(STEPS.iter().skip(1));
+    let around = steps.find(|(_, (step, _))| *step == id).map(|((_, before), (_, after))| (added(case, *before), added(case, *after)));
+    around.unwrap_or_default()
+}
+
+/// Whether the entry of the table leaves out any additional variable.
+pub fn applies(case: &Case, id: &str) -> bool {
+    let (before, after) = around(case, id);
+    before != after
 }
 
 /// Leaves them out.
-pub fn d26_apply(case: &Case, object: &mut Value) {
-    set_added(case, object, keep_all, keep_valid);
+pub fn apply(case: &Case, object: &mut Value, id: &str) {
+    let (before, after) = around(case, id);
+    set_added(object, &before, after);
 }
 
-/// D27, on entries that the proxy cannot read.
-pub fn d27_applies(case: &Case) -> bool {
-    added(case, keep_valid) != added(case, keep_readable)
+/// D33: what the proxy reads but cannot run with is left out.
+pub fn d33_applies(case: &Case, _: &LinkerdResult) -> bool {
+    decide::injects(case) && applies(case, "D33")
+}
+
+/// Leaves it out.
+pub fn d33_apply(case: &Case, expected: &mut Expected) {
+    apply(case, &mut expected.object, "D33");
+}
+
+/// D34: sources that the API server takes only in some form, or of some pods.
+pub fn d34_applies(case: &Case, _: &LinkerdResult) -> bool {
+    decide::injects(case) && applies(case, "D34")
 }
 
 /// Leaves them out.
-pub fn d27_apply(case: &Case, object: &mut Value) {
-    set_added(case, object, keep_valid, keep_readable);
+pub fn d34_apply(case: &Case, expected: &mut Expected) {
+    apply(case, &mut expected.object, "D34");
+}
+
+/// The added variables without those of a group that does not fit together.
+fn fitting(case: &Case) -> Vec<Value> {
+    let all = added(case, keep_all_good);
+    let conflicts = readable::conflicts(case, &all);
+    all.into_iter().filter(|entry| !conflicts.iter().any(|name| object::is_named(entry, name))).collect()
+}
+
+/// D35: variables that can only be read together fit together.
+pub fn d35_applies(case: &Case, _: &LinkerdResult) -> bool {
+    decide::injects(case) && added(case, keep_all_good) != fitting(case)
+}
+
+/// Leaves the additional ones of the group out.
+pub fn d35_apply(case: &Case, expected: &mut Expected) {
+    set_added(&mut expected.object, &added(case, keep_all_good), fitting(case));
 }
 
 /// The names of the variables that are rendered whatever the configuration.
@@ -149,7 +187,7 @@ fn sometimes(case: &Case) -> Vec<String> {
 
 /// D16: a name that is there already is replaced where it is.
 pub fn d16_applies(case: &Case, _: &LinkerdResult) -> bool {
-    let names: Vec<Value> = added(case, keep_readable).into_iter().filter_map(|entry| entry.get("name").cloned()).collect();
+    let names: Vec<Value> = fitting(case).into_iter().filter_map(|entry| entry.get("name").cloned()).collect();
     let rendered = sometimes(case);
     let is_rendered = |name: &str| ALWAYS.contains(&name) || rendered.iter().any(|other| other == name);
     let is_there = |(at, name): (usize, &Value)| name.as_str().is_some_and(is_rendered) || names.iter().take(at).any(|other| other == name);

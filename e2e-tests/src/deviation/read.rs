@@ -88,18 +88,24 @@ pub fn proxy_ports(text: &str) -> bool {
     })
 }
 
-/// Whether the proxy reads the text as a duration.
+/// Whether the proxy reads the text as a duration and can reckon with it.
 pub fn proxy_duration(text: &str) -> bool {
+    proxy_milliseconds(text).is_some_and(|milliseconds| milliseconds <= i128::from(i64::MAX) / 1_000_000)
+}
+
+/// A duration of the proxy, in milliseconds.
+pub fn proxy_milliseconds(text: &str) -> Option<i128> {
     let (magnitude, unit) = digits(text.trim());
-    let factor: u64 = match unit {
-        "" => return magnitude.parse() == Ok(0_u64),
-        "ms" | "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return false,
+    let factor: i128 = match unit {
+        "" => return (magnitude.parse() == Ok(0_u64)).then_some(0),
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
     };
-    magnitude.parse::<u64>().is_ok_and(|magnitude| magnitude.checked_mul(factor).is_some())
+    i128::from(magnitude.parse::<u64>().ok()?).checked_mul(factor)
 }
 
 /// Go's `net.ParseCIDR`.
@@ -126,6 +132,8 @@ pub struct Quantity {
     pub nano: i128,
     /// Rounded up to whole units; zero where Go keeps more digits than an `int64` has, as Linkerd counts cores.
     pub cores: i64,
+    /// Written with an exponent that takes an API server too long to reckon with.
+    pub is_vast: bool,
 }
 
 /// Kubernetes' `resource.ParseQuantity`.
@@ -169,7 +177,7 @@ pub fn quantity(text: &str) -> Option<Quantity> {
     };
     let small = spare >= 0 && ten.saturating_sub(places) >= -9;
     let cores = if small { i64::try_from(scaled(nano, -9)).unwrap_or(0) } else { 0 };
-    Some(Quantity { nano, cores })
+    Some(Quantity { nano, cores, is_vast: ten.unsigned_abs() > 999 })
 }
 
 /// Times a power of ten, rounded away from zero and held within what the type can hold.

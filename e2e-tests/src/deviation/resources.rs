@@ -12,6 +12,9 @@ const HIGHEST_ID: i64 = 2_147_483_647;
 const KINDS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const SIDES: [&str; 2] = ["limit", "request"];
 
+/// Which quantities are taken.
+type Good = fn(Quantity) -> bool;
+
 /// Texts by kind and side.
 type Texts = Map<String, Value>;
 
@@ -30,10 +33,10 @@ fn linkerd_texts(case: &Case) -> Texts {
     })
 }
 
-/// No quantity below zero, no request above its limit.
-fn own_texts(case: &Case) -> Texts {
+/// No quantity but `good` ones, no request above its limit.
+fn own_texts(case: &Case, good: Good) -> Texts {
     texts(|kind, side| {
-        let one = |side| text(case, kind, side, |quantity| quantity.nano >= 0);
+        let one = |side| text(case, kind, side, good);
         let (limit, request) = (one("limit"), one("request"));
         let above = matches!((quantity(&limit), quantity(&request)), (Some(limit), Some(request)) if request.nano > limit.nano);
         if side == "limit" || above { limit } else { request }
@@ -53,12 +56,12 @@ fn texts(read: impl Fn(&str, &str) -> String) -> Texts {
 
 /// The worker counts that Linkerd prints.
 pub fn linkerd_cores(case: &Case) -> Vec<(&'static str, i64)> {
-    let (fewest, most) = fixed_cores(case).map_or_else(|| workers(case, |_| true), |cores| (cores, 0));
+    let (fewest, most) = fixed_cores(case).map_or_else(|| workers(case, any), |cores| (cores, 0));
     vec![("LINKERD2_PROXY_CORES", fewest), ("LINKERD2_PROXY_CORES_MIN", fewest), ("LINKERD2_PROXY_CORES_MAX", most)]
 }
 
 /// Fewest and most workers, as Linkerd counts them from quantities that are `good`.
-fn workers(case: &Case, good: impl Fn(Quantity) -> bool + Copy) -> (i64, i64) {
+fn workers(case: &Case, good: Good) -> (i64, i64) {
     let count = |side: &str, pointer: &str| {
         let annotated = case.text(&format!("config.linkerd.io/proxy-cpu-{side}")).and_then(quantity).filter(|quantity| good(*quantity));
         annotated.map_or_else(|| case.value(pointer).as_i64().unwrap_or_default(), |quantity| quantity.cores)
@@ -66,8 +69,16 @@ fn workers(case: &Case, good: impl Fn(Quantity) -> bool + Copy) -> (i64, i64) {
     (count("request", "/proxy/runtime/workers/minimum"), count("limit", "/proxy/runtime/workers/maximum"))
 }
 
+fn any(_: Quantity) -> bool {
+    true
+}
+
 fn not_negative(quantity: Quantity) -> bool {
     quantity.nano >= 0
+}
+
+fn not_vast(quantity: Quantity) -> bool {
+    not_negative(quantity) && !quantity.is_vast
 }
 
 /// The workers that the proxy may have, and how their number is written.
@@ -75,7 +86,7 @@ pub fn core_counts(case: &Case) -> Vec<(&'static str, i64)> {
     if let Some(cores) = fixed_cores(case) {
         return vec![("LINKERD2_PROXY_CORES", cores), ("LINKERD2_PROXY_CORES_MIN", cores)];
     }
-    let (fewest, most) = workers(case, not_negative);
+    let (fewest, most) = workers(case, not_vast);
     if fewest == 0 && most == 0 && ratio(case).is_none() {
         return Vec::new();
     }
@@ -165,26 +176,44 @@ fn gid_differs(case: &Case) -> bool {
     shows && linkerd_ids(case).1.max(-1) != gid(case).max(-1)
 }
 
-fn cores_differ(case: &Case) -> bool {
-    fixed_cores(case).is_none() && workers(case, |_| true) != workers(case, not_negative)
+fn cores_differ(case: &Case, before: Good, after: Good) -> bool {
+    fixed_cores(case).is_none() && workers(case, before) != workers(case, after)
 }
 
 /// D26, on resources and the group.
 pub fn d26_applies(case: &Case) -> bool {
-    gid_differs(case) || cores_differ(case) || linkerd_texts(case) != own_texts(case)
+    gid_differs(case) || cores_differ(case, any, not_negative) || linkerd_texts(case) != own_texts(case, not_negative)
+}
+
+/// D31: a quantity with a vast exponent is ignored.
+pub fn d31_applies(case: &Case, _: &LinkerdResult) -> bool {
+    let texts = own_texts(case, not_negative) != own_texts(case, not_vast);
+    decide::injects(case) && (texts || cores_differ(case, not_negative, not_vast))
+}
+
+/// Sets resources and workers.
+pub fn d31_apply(case: &Case, expected: &mut Expected) {
+    set_resources(case, &mut expected.object, not_vast);
+    if fixed_cores(case).is_none() {
+        set_cores(case, &mut expected.object);
+    }
+}
+
+fn set_resources(case: &Case, object: &mut Value, good: Good) {
+    for name in [PROXY, INIT, VALIDATOR] {
+        let is_ours = name != VALIDATOR || case.value_is_true("/cniEnabled");
+        if let Some(container) = object::container(object, name).filter(|_| is_ours) {
+            container["resources"] = Value::Object(own_texts(case, good));
+        }
+    }
 }
 
 /// Sets the resources of the containers that have any, the workers, and the group.
 pub fn d26_apply(case: &Case, object: &mut Value) {
-    if linkerd_texts(case) != own_texts(case) {
-        for name in [PROXY, INIT, VALIDATOR] {
-            let is_ours = name != VALIDATOR || case.value_is_true("/cniEnabled");
-            if let Some(container) = object::container(object, name).filter(|_| is_ours) {
-                container["resources"] = Value::Object(own_texts(case));
-            }
-        }
+    if linkerd_texts(case) != own_texts(case, not_negative) {
+        set_resources(case, object, not_negative);
     }
-    if cores_differ(case) {
+    if cores_differ(case, any, not_negative) {
         set_cores(case, object);
     }
     if gid_differs(case) {

@@ -60,11 +60,11 @@ impl Time {
     }
 
     fn exact(&self, nanoseconds: i128) -> String {
-        let whole = |unit: i128| nanoseconds.checked_div(unit).unwrap_or(0);
-        if self.in_seconds && nanoseconds.checked_rem(1_000_000_000) == Some(0) {
-            return format!("{}s", whole(1_000_000_000));
+        let milliseconds = nanoseconds.checked_div(1_000_000).unwrap_or(0);
+        match (milliseconds.checked_div(1_000), milliseconds.checked_rem(1_000)) {
+            (Some(seconds), Some(0)) if self.in_seconds => format!("{seconds}s"),
+            _ => format!("{milliseconds}ms"),
         }
-        format!("{}ms", whole(1_000_000))
     }
 
     fn is_inexact(&self, case: &Case) -> bool {
@@ -120,31 +120,64 @@ pub fn required_identity(case: &Case) -> Option<String> {
     Some(picked(case, IDENTITY, proxy_ports).1).filter(|ports| !ports.is_empty())
 }
 
-fn skipped_subnets(case: &Case) -> (String, String) {
-    picked(case, SUBNETS, |text| text.is_empty() || subnets(text))
+/// What linkerd-init is told with D27, and with D32 too. It passes one list to iptables and, with IPv6, to ip6tables,
+/// and each refuses the other's networks, save those of all addresses.
+fn skipped_subnets(case: &Case) -> (String, String, String) {
+    let with_ipv6 = !case.value_is_true("/disableIPv6");
+    let is_taken = move |subnet: &str| subnet.trim().ends_with("/0") || !(with_ipv6 || subnet.contains(':'));
+    let read = |text: &str| text.is_empty() || (subnets(text) && text.split(',').all(is_taken));
+    let (linkerd, d27) = picked(case, SUBNETS, read);
+    let plain = |text: &str| read(text) && !text.contains(['\n', '\r', '"']) && !has_padded_prefix(text);
+    (linkerd, d27, picked(case, SUBNETS, plain).1)
+}
+
+fn has_padded_prefix(text: &str) -> bool {
+    text.split(',').filter_map(|subnet| subnet.trim().split_once('/')).any(|(_, length)| length.len() > 1 && length.starts_with('0'))
+}
+
+/// The cluster's networks as they are configured, and as the proxy gets them.
+fn cluster_networks(case: &Case) -> (String, String) {
+    let configured = case.configured_text("/clusterNetworks", networks);
+    (configured, case.configured_text("/clusterNetworks", |text| networks(text) && text.split(',').all(is_short)))
+}
+
+/// The proxy reads no prefix of more digits than it needs.
+fn is_short(network: &str) -> bool {
+    network.split_once('/').is_none_or(|(address, length)| length.len() <= if address.contains(':') { 3 } else { 2 })
 }
 
 /// Linkerd takes any of the six policies from the annotation; the proxy reads three of them only with networks.
 fn policy(case: &Case) -> (String, String) {
     let any = |text: &str| matches!(text, "all-unauthenticated" | "all-authenticated" | "cluster-unauthenticated" | "cluster-authenticated" | "deny" | "audit");
-    let has_networks = !case.configured_text("/clusterNetworks", networks).trim_matches([',', ' ']).is_empty();
+    let has_networks = !cluster_networks(case).1.trim_matches([',', ' ']).is_empty();
     let good = |text: &str| any(text) && (has_networks || matches!(text, "deny" | "all-authenticated" | "all-unauthenticated"));
     let linkerd = case.text(POLICY.0).filter(|text| any(text)).unwrap_or_else(|| case.value_text(POLICY.1));
     (linkerd.to_owned(), picked(case, POLICY, good).1)
+}
+
+/// The policy that the proxy is given.
+pub fn default_policy(case: &Case) -> String {
+    policy(case).1
+}
+
+/// The cluster's networks that the proxy is given.
+pub fn proxy_networks(case: &Case) -> String {
+    cluster_networks(case).1
 }
 
 fn differs((linkerd, ours): (String, String)) -> bool {
     linkerd != ours
 }
 
-fn parts(case: &Case) -> [bool; 6] {
+fn parts(case: &Case) -> [bool; 7] {
     [
         TIMES.iter().any(|time| time.is_unreadable(case)),
         differs(picked(case, IDENTITY, proxy_ports)),
-        differs(skipped_subnets(case)) && !case.value_is_true("/cniEnabled"),
+        !case.value_is_true("/cniEnabled") && skipped_subnets(case).0 != skipped_subnets(case).1,
         differs(policy(case)),
         inherit::close_wait_is_negative(case),
-        env::d27_applies(case),
+        env::applies(case, "D27"),
+        differs(cluster_networks(case)),
     ]
 }
 
@@ -156,22 +189,37 @@ pub fn d27_applies(case: &Case, _: &LinkerdResult) -> bool {
 /// Sets what is configured in the place of what cannot be read.
 pub fn d27_apply(case: &Case, expected: &mut Expected) {
     let object = &mut expected.object;
-    let [_, _, _, _, close_wait, added] = parts(case);
+    let [_, _, subnets, _, close_wait, added, _] = parts(case);
     for time in TIMES.iter().filter(|time| time.is_unreadable(case)) {
         let configured = time.configured(case);
         set_env(object, time.variable, Some(configured.as_str()).filter(|text| !text.is_empty()), &[]);
     }
     set_env(object, "LINKERD2_PROXY_INBOUND_PORTS_REQUIRE_IDENTITY", required_identity(case).as_deref(), &[]);
     set_env(object, "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", Some(&policy(case).1), &[]);
-    let (linkerd, ours) = skipped_subnets(case);
-    if linkerd != ours {
-        set_arg(object, "--subnets-to-ignore", Some(ours.as_str()).filter(|text| !text.is_empty()), &[]);
+    for name in ["LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS", "LINKERD2_PROXY_POLICY_CLUSTER_NETWORKS"] {
+        set_env(object, name, Some(&cluster_networks(case).1), &[]);
+    }
+    if subnets {
+        let (_, readable, _) = skipped_subnets(case);
+        set_arg(object, "--subnets-to-ignore", Some(readable.as_str()).filter(|text| !text.is_empty()), &[]);
     }
     if close_wait {
         inherit::set_close_wait(case, object);
     }
     if added {
-        env::d27_apply(case, object);
+        env::apply(case, object, "D27");
     }
+}
+
+/// D32: linkerd-init gets subnets on one line, and prefixes that iptables takes.
+pub fn d32_applies(case: &Case, _: &LinkerdResult) -> bool {
+    let (_, readable, plain) = skipped_subnets(case);
+    decide::injects(case) && !case.value_is_true("/cniEnabled") && readable != plain
+}
+
+/// Sets what is configured.
+pub fn d32_apply(case: &Case, expected: &mut Expected) {
+    let (_, _, plain) = skipped_subnets(case);
+    set_arg(&mut expected.object, "--subnets-to-ignore", Some(plain.as_str()).filter(|text| !text.is_empty()), &[]);
 }
 

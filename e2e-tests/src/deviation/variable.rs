@@ -1,6 +1,7 @@
-//! One variable of a container: how Go reads it, whether the API server takes it, whether the proxy can read it.
+//! One additional variable: how Go reads it, and whether the API server takes it.
 
-use super::read::{cidr, proxy_duration, proxy_ports};
+use super::corpus::Case;
+use super::read::quantity;
 use serde_json::{Map, Value};
 
 /// The entries of a list of variables as Go reads it: keys in any case, unknown ones left out, null for nothing; none
@@ -63,14 +64,15 @@ fn read(value: &Value, fields: &[Field]) -> Option<Value> {
     Some(Value::Object(result))
 }
 
-fn text<'a>(entry: &'a Value, key: &str) -> &'a str {
+/// The text of a member, empty where there is none.
+pub fn text<'a>(entry: &'a Value, key: &str) -> &'a str {
     entry.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether the API server takes the entry (`ValidateEnv` of Kubernetes' core validation).
 pub fn is_valid(entry: &Value) -> bool {
     let name = text(entry, "name");
-    let named = !name.is_empty() && name.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'=');
+    let named = is_variable_name(name);
     let Some(from) = entry.get("valueFrom") else { return named };
     let Some(sources) = from.as_object().filter(|_| text(entry, "value").is_empty()) else { return false };
     let mut sources = sources.iter();
@@ -78,11 +80,32 @@ pub fn is_valid(entry: &Value) -> bool {
     named
         && match kind.as_str() {
             "fieldRef" => is_field(text(source, "fieldPath")) && matches!(text(source, "apiVersion"), "" | "v1"),
-            "resourceFieldRef" => is_resource(text(source, "resource"), source.get("divisor")),
+            "resourceFieldRef" => is_resource(text(source, "resource"), source.get("divisor").and_then(divisor)),
             "configMapKeyRef" | "secretKeyRef" => is_name(text(source, "name")) && is_key(text(source, "key")),
+            "fileKeyRef" => is_name(text(source, "volumeName")) && is_path(text(source, "path")) && is_variable_name(text(source, "key")),
             _ => false,
         }
 }
+
+/// Whether a divisor is spelt as the API spells it, and a file lies in an empty directory of the pod (D34).
+pub fn is_plain(case: &Case, entry: &Value) -> bool {
+    let source = |kind: &str| entry.get("valueFrom").and_then(|from| from.get(kind));
+    let divisor = source("resourceFieldRef").and_then(|source| source.get("divisor"));
+    let is_plain = divisor.is_none_or(|text| divisor_text(text).is_some_and(|text| DIVISORS.contains(&text.as_str()) || quantity(&text).is_some_and(|zero| zero.nano == 0)));
+    let volume = source("fileKeyRef").map(|source| text(source, "volumeName"));
+    let is_empty_dir = |name: &str| case.spec_list("volumes").any(|volume| text(volume, "name") == name && volume.get("emptyDir").is_some_and(Value::is_object));
+    is_plain && volume.is_none_or(is_empty_dir)
+}
+
+fn divisor_text(divisor: &Value) -> Option<String> {
+    divisor.as_str().map(str::to_owned).or_else(|| divisor.is_number().then(|| divisor.to_string()))
+}
+
+fn divisor(divisor: &Value) -> Option<i128> {
+    divisor_text(divisor).and_then(|text| quantity(&text)).map(|quantity| quantity.nano)
+}
+
+const DIVISORS: &[&str] = &["1m", "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"];
 
 fn is_field(path: &str) -> bool {
     const FIELDS: [&str; 9] = [
@@ -100,16 +123,23 @@ fn is_field(path: &str) -> bool {
     FIELDS.contains(&path) || subscript.is_some_and(|key| !key.is_empty() && !key.contains('\''))
 }
 
-fn is_resource(resource: &str, divisor: Option<&Value>) -> bool {
+fn is_resource(resource: &str, divisor: Option<i128>) -> bool {
     let kind = ["limits.", "requests."].iter().find_map(|side| resource.strip_prefix(side));
-    let divisor = divisor.map(|divisor| divisor.as_str().map_or_else(|| divisor.to_string(), str::to_owned));
-    let allowed: &[&str] = match kind {
-        Some("cpu") => &["", "0", "1", "1m"],
-        Some("memory" | "ephemeral-storage") => &["", "0", "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"],
-        Some(kind) if kind.starts_with("hugepages-") => &["", "0", "1", "1Ki", "1Mi", "1Gi", "1k", "1M", "1G"],
-        _ => return false,
-    };
-    divisor.is_none_or(|divisor| allowed.contains(&divisor.as_str()))
+    let is_one_of = |allowed: &[&str]| divisor.is_none_or(|divisor| divisor == 0 || allowed.iter().any(|one| quantity(one).is_some_and(|one| one.nano == divisor)));
+    match kind {
+        Some("cpu") => is_one_of(&["1m", "1"]),
+        Some("memory" | "ephemeral-storage") => is_one_of(DIVISORS.get(1..).unwrap_or_default()),
+        Some(kind) if kind.starts_with("hugepages-") => is_one_of(DIVISORS.get(1..).unwrap_or_default()),
+        _ => false,
+    }
+}
+
+fn is_path(path: &str) -> bool {
+    !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == "..") && !path.starts_with("..")
+}
+
+fn is_variable_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'=')
 }
 
 fn is_name(name: &str) -> bool {
@@ -121,86 +151,5 @@ fn is_name(name: &str) -> bool {
 fn is_key(key: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     (1..=253).contains(&key.len()) && key.bytes().all(plain) && !matches!(key, "." | "..") && !key.starts_with("..")
-}
-
-/// Whether the proxy reads the entry; what is known only at run time is taken as readable.
-pub fn is_readable(entry: &Value) -> bool {
-    let value = text(entry, "value");
-    let Some(name) = text(entry, "name").strip_prefix("LINKERD2_PROXY_") else { return true };
-    if entry.get("valueFrom").is_some() || value.contains("$(") {
-        return true;
-    }
-    let list = |one: fn(&str) -> bool| value.split(',').map(str::trim).filter(|part| !part.is_empty()).all(one);
-    match name {
-        "INBOUND_PORTS" | "INBOUND_PORTS_DISABLE_PROTOCOL_DETECTION" => proxy_ports(value),
-        "CONTROL_STREAM_INITIAL_TIMEOUT" | "CONTROL_STREAM_IDLE_TIMEOUT" | "CONTROL_STREAM_LIFETIME" => value.is_empty() || proxy_duration(value),
-        "INBOUND_DEFAULT_POLICY" => ["deny", "all-authenticated", "all-unauthenticated", "cluster-authenticated", "cluster-unauthenticated", "audit"].contains(&value),
-        "POLICY_CLUSTER_NETWORKS" | "DESTINATION_PROFILE_NETWORKS" => list(cidr),
-        "DESTINATION_PROFILE_SUFFIXES" | "INBOUND_GATEWAY_SUFFIXES" => list(|suffix| suffix == "." || is_dns_name(suffix)),
-        "INBOUND_IPS" => value.split(',').all(|address| address.parse::<std::net::IpAddr>().is_ok()),
-        "OUTBOUND_LISTEN_ADDRS" => value.split(',').count() <= 2 && value.split(',').all(is_socket),
-        "OUTBOUND_LISTEN_ADDR" | "INBOUND_LISTEN_ADDR" | "CONTROL_LISTEN_ADDR" | "ADMIN_LISTEN_ADDR" => is_socket(value),
-        "SHUTDOWN_ENDPOINT_ENABLED" | "INGRESS_MODE" | "OUTBOUND_DISABLE_INFORMATIONAL_HEADERS" | "OUTBOUND_METRICS_HOSTNAME_LABELS" => is_bool(value),
-        "INBOUND_METRICS_AUTHORITY_LABELS" => value.is_empty() || value.eq_ignore_ascii_case("unsafe"),
-        "IDENTITY_DISABLED" => value.is_empty(),
-        "IDENTITY_TRUST_ANCHORS" => !value.is_empty(),
-        "HTTP2_INITIAL_STREAM_WINDOW_SIZE" | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE" | "INBOUND_TCP_LISTEN_BACKLOG" | "OUTBOUND_TCP_LISTEN_BACKLOG" => value.parse::<u32>().is_ok(),
-        "MAX_IDLE_CONNS_PER_ENDPOINT" | "OUTBOUND_MAX_IDLE_CONNS_PER_ENDPOINT" | "INBOUND_MAX_IN_FLIGHT" | "OUTBOUND_MAX_IN_FLIGHT" => value.parse::<u64>().is_ok(),
-        name if name.ends_with("_QUEUE_CAPACITY") => value.parse::<u64>().is_ok(),
-        name if name.ends_with("_SERVER_HTTP2_ADAPTIVE_FLOW_CONTROL") => is_bool(value),
-        name if name.contains("_SERVER_HTTP2_KEEP_ALIVE_") => proxy_duration(value),
-        name if name.contains("_SERVER_HTTP2_MAX_PENDING_ACCEPT") || name.ends_with("_SERVER_HTTP2_MAX_SEND_BUF_SIZE") => value.parse::<u64>().is_ok(),
-        name if name.contains("_SERVER_HTTP2_") => value.parse::<u32>().is_ok(),
-        name if name.ends_with("_SVC_ADDR") => is_socket(value) || value.rsplit_once(':').is_some_and(|(host, port)| is_dns_name(host) && port.parse::<u16>().is_ok()),
-        name if name.ends_with("_SVC_NAME") || name == "IDENTITY_LOCAL_NAME" => is_dns_name(value),
-        name if DURATIONS.contains(&name) => proxy_duration(value),
-        _ => true,
-    }
-}
-
-const DURATIONS: &[&str] = &[
-    "DESTINATION_PROFILE_INITIAL_TIMEOUT",
-    "DNS_MAX_TTL",
-    "DNS_MIN_TTL",
-    "IDENTITY_MAX_REFRESH",
-    "IDENTITY_MIN_REFRESH",
-    "INBOUND_ACCEPT_KEEPALIVE",
-    "INBOUND_ACCEPT_USER_TIMEOUT",
-    "INBOUND_CONNECT_KEEPALIVE",
-    "INBOUND_CONNECT_TIMEOUT",
-    "INBOUND_CONNECT_USER_TIMEOUT",
-    "INBOUND_DETECT_TIMEOUT",
-    "INBOUND_DISCOVERY_IDLE_TIMEOUT",
-    "INBOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT",
-    "INBOUND_HTTP_FAILFAST_TIMEOUT",
-    "METRICS_RETAIN_IDLE",
-    "OUTBOUND_ACCEPT_KEEPALIVE",
-    "OUTBOUND_ACCEPT_USER_TIMEOUT",
-    "OUTBOUND_CONNECT_KEEPALIVE",
-    "OUTBOUND_CONNECT_TIMEOUT",
-    "OUTBOUND_CONNECT_USER_TIMEOUT",
-    "OUTBOUND_DETECT_TIMEOUT",
-    "OUTBOUND_DISCOVERY_IDLE_TIMEOUT",
-    "OUTBOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT",
-    "OUTBOUND_HTTP_FAILFAST_TIMEOUT",
-    "OUTBOUND_TCP_FAILFAST_TIMEOUT",
-    "SHUTDOWN_GRACE_PERIOD",
-];
-
-fn is_bool(text: &str) -> bool {
-    matches!(text, "true" | "false")
-}
-
-fn is_socket(text: &str) -> bool {
-    text.parse::<std::net::SocketAddr>().is_ok()
-}
-
-fn is_dns_name(text: &str) -> bool {
-    let label = |label: &str| {
-        let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        (1..=63).contains(&label.len()) && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
-    };
-    let name = text.strip_suffix('.').unwrap_or(text);
-    name.len() <= 253 && name.split('.').all(label)
 }
 
