@@ -1,19 +1,88 @@
 //! Linkerd's proxy injector as one WebAssembly admission policy for Kubewarden.
+//!
+//! ```text
+//!    {request, settings} from the host                     only cluster.rs calls the host
+//!             │ lib.rs  validate()                         cluster: namespace() values()
+//!             ├─ settings::Settings                                 trust_anchors() owner_references()
+//!             ├─ request::Request ── object: Value (never rebuilt from a type)    │ plain structs
+//!             ▼                                                                   ▼
+//!    workload::Workload<'_>  (read-only view) ─────────────────────────► decide: the reasons to skip
+//!             │  none                                   │ some
+//!             ▼                                         ▼
+//!    overrides::apply(Values, annotations)              opaque_ports: the annotation that is due
+//!             │ Values + Vec<Warning>, one table row an annotation
+//!             ▼                                         │
+//!    render::pod_patch(&Values, &Workload) ► PodPatch   │   one file a rendered object, struct literals
+//!             ▼                                         ▼
+//!    merge::apply(&mut Value, PodPatch) · merge::annotate   the only code that writes the object
+//!             ▼
+//!    response::respond(Outcome)                             the only code that words an answer
+//! ```
+//!
+//! Invariants: (1) only `merge` writes the object; nothing of the user's is removed or changed. (2) Taking away what we added gives
+//! back the input. (3) Same input, same bytes: no hash maps on the way out, no clock, no randomness. (4) Only `cluster` calls the
+//! host, in one order. (5) `validate` never panics and never fails: every failure has a chosen answer.
 
-/// What the host answers to one call: binding, namespace, operation, payload.
-///
-/// # Errors
-/// The host's own error text.
-pub type HostCall<'a> = &'a dyn Fn(&str, &str, &str, &[u8]) -> Result<Vec<u8>, String>;
+pub mod annotation;
+pub mod cluster;
+pub mod decide;
+mod evaluate;
+mod merge;
+mod opaque_ports;
+pub mod overrides;
+mod owner;
+pub mod parse;
+mod pem;
+mod render;
+mod request;
+pub mod response;
+pub mod settings;
+pub mod values;
+pub mod warning;
+mod workload;
+
+#[cfg(target_arch = "wasm32")]
+mod guest;
+
+pub use cluster::HostCall;
+
+use request::Payload;
+use response::{Outcome, respond, respond_to_settings};
+use serde_json::Value;
+use settings::{OnError, Settings};
 
 /// Answers one admission request: `{"request": …, "settings": …}` in, a `ValidationResponse` as JSON out.
 #[must_use]
-pub fn validate(_payload: &[u8], _host: HostCall<'_>) -> Vec<u8> {
-    br#"{"accepted":true}"#.to_vec()
+pub fn validate(payload: &[u8], host: HostCall<'_>) -> Vec<u8> {
+    let cluster = cluster::Cluster::new(host);
+    let outcome = match Payload::read(payload) {
+        Err(error) => Outcome::Failed { error: error.to_string(), on_error: on_error_of(payload) },
+        Ok(Payload { request, settings }) => match Settings::read(&settings) {
+            Err(errors) => {
+                Outcome::Failed { error: format!("the settings cannot be used: {errors}"), on_error: OnError::default() }
+            }
+            Ok(settings) => evaluate::evaluate(request, &settings, &cluster),
+        },
+    };
+    respond(outcome)
 }
 
 /// Checks settings: the settings object in, a `SettingsValidationResponse` as JSON out.
 #[must_use]
-pub fn validate_settings(_payload: &[u8]) -> Vec<u8> {
-    br#"{"valid":true}"#.to_vec()
+pub fn validate_settings(payload: &[u8]) -> Vec<u8> {
+    let checked = match serde_json::from_slice::<Value>(payload) {
+        Ok(settings) => Settings::validate(&settings),
+        Err(_) => Err(settings::SettingsErrors(vec![settings::SettingsError::NotAnObject])),
+    };
+    respond_to_settings(&checked)
+}
+
+/// What the settings say of errors, where the request beside them cannot be read.
+fn on_error_of(payload: &[u8]) -> OnError {
+    #[derive(serde::Deserialize)]
+    struct Beside {
+        settings: Value,
+    }
+    let beside = serde_json::from_slice::<Beside>(payload).ok();
+    beside.and_then(|b| Settings::read(&b.settings).ok()).map_or_else(OnError::default, |s| s.on_error)
 }

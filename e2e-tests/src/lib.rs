@@ -1,1 +1,18 @@
-//! x
+//! A small Kubewarden host, and what the tests and tools of the policy are built from.
+//!
+//! The host is made of the crates that the policy server is built on, so that what a test sees in the module is what a
+//! cluster will see. [`policy`] runs the policy natively or as WebAssembly, [`host`] answers its calls, [`cluster`] is
+//! where those answers come from. [`case`] reads the conformance corpus and turns an answer into a result of its format.
+//! [`preview`] and [`annotate`] are the two tools with enough to them to be tested as a library.
+
+pub mod admission;
+pub mod case;
+pub mod cluster;
+pub mod host;
+pub mod kinds;
+pub mod policy;
+pub mod preview;
+pub mod query;
+pub mod refusal;
+pub mod settings;
+pub mod yaml;

@@ -1,0 +1,221 @@
+//! What the policy asks of the host: look-ups in the cluster, and log lines.
+//!
+//! The only module that calls the host, always in the order namespace, `linkerd-config`, trust roots, owner, and each at most once a
+//! request: a replayed session answers strictly in that order. Errors name what was asked for, why it failed and what to do.
+
+use crate::owner::Owner;
+use crate::pem;
+use crate::values::{ValueFault, Values};
+use kubewarden_policy_sdk::host_capabilities::kubernetes::GetResourceRequest;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// What the host answers to one call: binding, namespace, operation, payload.
+///
+/// # Errors
+/// The host's own error text.
+pub type HostCall<'a> = &'a dyn Fn(&str, &str, &str, &[u8]) -> Result<Vec<u8>, String>;
+
+/// The cluster behind the host.
+#[derive(Clone, Copy)]
+pub struct Cluster<'a> {
+    host: HostCall<'a>,
+}
+
+/// An object of the cluster, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    kind: &'static str,
+    namespace: Option<String>,
+    name: String,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{} {namespace}/{}", self.kind, self.name),
+            None => write!(f, "{} {}", self.kind, self.name),
+        }
+    }
+}
+
+/// Why a look-up gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    /// There is no such object.
+    #[error("{0} not found: create it, or correct controlPlaneNamespace")]
+    NotFound(Target),
+    /// The API server refuses.
+    #[error("{0} is forbidden: grant get on it to the policy server's service account")]
+    Forbidden(Target),
+    /// Kubewarden refuses: the kind is not among the policy's `contextAwareResources`.
+    #[error("{0} is not granted: list {kind} in the policy's contextAwareResources", kind = .0.kind)]
+    NotGranted(Target),
+    /// Kubewarden refuses: the call is not among the policy's `hostCapabilities`.
+    #[error("{0} is not granted: allow kubernetes/get_resource in the policy's hostCapabilities")]
+    NoCapability(Target),
+    /// The host has no answer.
+    #[error("{0} cannot be read: no answer from the API server")]
+    NoAnswer(Target),
+    /// The answer is not of the expected shape.
+    #[error("{target} cannot be used: {problem}")]
+    Unusable {
+        /// The object.
+        target: Target,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+/// What a namespace says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(default)]
+    annotations: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    labels: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    owner_references: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct ConfigMap {
+    #[serde(default)]
+    data: Option<BTreeMap<String, String>>,
+}
+
+/// A mask that names no field: the answer is metadata alone, which every object has.
+const METADATA_ONLY: &str = "metadata";
+
+impl<'a> Cluster<'a> {
+    /// The cluster that this host knows.
+    #[must_use]
+    pub fn new(host: HostCall<'a>) -> Self {
+        Cluster { host }
+    }
+
+    /// A namespace's annotations and labels.
+    ///
+    /// # Errors
+    /// [`LookupError`].
+    pub fn namespace(&self, name: &str) -> Result<Namespace, LookupError> {
+        let target = Target { kind: "Namespace", namespace: None, name: name.to_owned() };
+        let object: Object = self.get("v1", &target, true, METADATA_ONLY)?;
+        Ok(Namespace {
+            annotations: object.metadata.annotations.unwrap_or_default(),
+            labels: object.metadata.labels.unwrap_or_default(),
+        })
+    }
+
+    /// The mesh's values: the chart's defaults with the ConfigMap `linkerd-config` over them.
+    ///
+    /// # Errors
+    /// [`LookupError`].
+    pub fn values(&self, control_plane: &str) -> Result<(Values, Vec<ValueFault>), LookupError> {
+        let (target, text) = self.config_map(control_plane, "linkerd-config", "values", "it has no values")?;
+        let Ok(layer @ (Value::Object(_) | Value::Null)) = serde_norway::from_str::<Value>(&text) else {
+            return Err(LookupError::Unusable { target, problem: "its values are not a YAML object" });
+        };
+        let mut values = Values::default();
+        let faults = values.layer(&layer);
+        Ok((values, faults))
+    }
+
+    /// The mesh's trust anchors, as they stand in the ConfigMap `linkerd-identity-trust-roots`.
+    ///
+    /// # Errors
+    /// [`LookupError`].
+    pub fn trust_anchors(&self, control_plane: &str) -> Result<String, LookupError> {
+        let (target, text) =
+            self.config_map(control_plane, "linkerd-identity-trust-roots", "ca-bundle.crt", "it has no ca-bundle.crt")?;
+        match pem::bundle(&text) {
+            Ok(()) => Ok(text),
+            Err(_) => Err(LookupError::Unusable { target, problem: "its ca-bundle.crt is not a bundle of PEM certificates" }),
+        }
+    }
+
+    /// The owner references of a ReplicaSet or Job.
+    ///
+    /// # Errors
+    /// [`LookupError`].
+    pub fn owner_references(&self, namespace: &str, owner: &Owner) -> Result<Vec<Value>, LookupError> {
+        let (api_version, kind) = if owner.kind == "Job" { ("batch/v1", "Job") } else { ("apps/v1", "ReplicaSet") };
+        let target = Target { kind, namespace: Some(namespace.to_owned()), name: owner.name.clone() };
+        // Not cached: each name is asked for in one burst and never again, and the host's cache would keep it for good.
+        let object: Object = self.get(api_version, &target, false, METADATA_ONLY)?;
+        Ok(object.metadata.owner_references.unwrap_or_default())
+    }
+
+    /// Writes one line to the host's log; a host that cannot log changes nothing.
+    pub fn log(&self, level: &str, message: &str) {
+        let line = serde_json::json!({"level": level, "message": message, "file": "", "line": 0, "column": 0});
+        let _ = (self.host)("kubewarden", "tracing", "log", line.to_string().as_bytes());
+    }
+
+    fn config_map(&self, namespace: &str, name: &str, key: &str, missing: &'static str) -> Result<(Target, String), LookupError> {
+        let target = Target { kind: "ConfigMap", namespace: Some(namespace.to_owned()), name: name.to_owned() };
+        let map: ConfigMap = self.get("v1", &target, true, "data")?;
+        match map.data.and_then(|mut data| data.remove(key)) {
+            Some(text) => Ok((target, text)),
+            None => Err(LookupError::Unusable { target, problem: missing }),
+        }
+    }
+
+    fn get<T: serde::de::DeserializeOwned>(
+        &self,
+        api_version: &str,
+        target: &Target,
+        cached: bool,
+        mask: &str,
+    ) -> Result<T, LookupError> {
+        let request = GetResourceRequest {
+            api_version: api_version.to_owned(),
+            kind: target.kind.to_owned(),
+            name: target.name.clone(),
+            namespace: target.namespace.clone(),
+            disable_cache: !cached,
+            field_masks: Some(BTreeSet::from([mask.to_owned()])),
+        };
+        let unusable = |problem| LookupError::Unusable { target: target.clone(), problem };
+        let payload = serde_json::to_vec(&request).map_err(|_| unusable("the request for it cannot be written"))?;
+        let answer = (self.host)("kubewarden", "kubernetes", "get_resource", &payload).map_err(|text| classify(&text, target))?;
+        serde_json::from_slice(&answer).map_err(|_| unusable("the answer is not of its shape"))
+    }
+}
+
+/// The host tells errors apart by their text alone.
+fn classify(text: &str, target: &Target) -> LookupError {
+    let has = |part: &str| text.contains(part);
+    let target = target.clone();
+    if has("Cannot find ") && has(" named '") {
+        LookupError::NotFound(target)
+    } else if has("has not been granted access to the '") {
+        LookupError::NoCapability(target)
+    } else if has("has not been granted access to Kubernetes") {
+        LookupError::NotGranted(target)
+    } else if has("forbidden") || has("Forbidden") {
+        LookupError::Forbidden(target)
+    } else {
+        LookupError::NoAnswer(target)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! The leaves of what we add: how each is told apart, compared and decided.
+//!
+//! A leaf is the smallest part that is merged as a whole: a variable of the environment, a probe's handler, one flag of an argument
+//! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
+//! drops zeros and empty values, adds defaults and writes quantities its own way.
+
+use crate::parse::{ports, quantity};
+use serde_json::Value;
+
+/// How two opinions on a leaf are settled when both changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Ours, whatever others write: mesh identity, addresses and ports on which parts of the mesh must agree.
+    Asserted,
+    /// Others may change it, and keep it.
+    Defaulted,
+}
+
+/// What a part of an object is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// An object, merged key by key.
+    Map,
+    /// A probe: like a map, but what it does is one leaf.
+    Probe,
+    /// A list whose items are told apart by these fields, each with its default.
+    List(&'static [(&'static str, &'static str)]),
+    /// A list of flags with their values, merged flag by flag.
+    Flags,
+    /// A leaf.
+    Leaf(Kind),
+}
+
+/// How a leaf is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// As it is, but for what the API server drops or adds.
+    Plain,
+    /// As it is, where an empty text says something, too.
+    Text,
+    /// As an amount.
+    Quantity,
+    /// As a list whose order means nothing.
+    Set,
+    /// As a list of ports; what others add to it stays.
+    Ports,
+}
+
+/// One row: parts whose path matches the pattern are of that shape and class. A `*` stands for any step, or any end of a step.
+struct Row {
+    pattern: &'static [&'static str],
+    shape: Shape,
+    class: Class,
+}
+
+const fn row(pattern: &'static [&'static str], shape: Shape, class: Class) -> Row {
+    Row { pattern, shape, class }
+}
+
+use Class::{Asserted, Defaulted};
+
+const PLAIN: Shape = Shape::Leaf(Kind::Plain);
+const PORTS: Shape = Shape::Leaf(Kind::Ports);
+const BY_NAME: Shape = Shape::List(&[("name", "")]);
+
+/// The first row that matches counts.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    row(&["annotations"], Shape::Map, Asserted),
+    row(&["labels"], Shape::Map, Asserted),
+    row(&["annotations", "*"], Shape::Leaf(Kind::Text), Asserted),
+    row(&["labels", "*"], Shape::Leaf(Kind::Text), Asserted),
+    row(&["volumes"], BY_NAME, Asserted),
+    row(&["volumes", "*"], PLAIN, Asserted),
+    // Of every container.
+    row(&["*", "name"], PLAIN, Asserted),
+    row(&["*", "command"], PLAIN, Asserted),
+    row(&["*", "restartPolicy"], PLAIN, Asserted),
+    row(&["*", "env"], BY_NAME, Defaulted),
+    row(&["*", "volumeMounts"], Shape::List(&[("mountPath", "")]), Defaulted),
+    row(&["*", "volumeMounts", "*"], PLAIN, Defaulted),
+    row(&["*", "ports"], Shape::List(&[("containerPort", ""), ("protocol", "TCP")]), Defaulted),
+    row(&["*", "ports", "*"], PLAIN, Asserted),
+    row(&["*", "resources", "limits", "*"], Shape::Leaf(Kind::Quantity), Defaulted),
+    row(&["*", "resources", "requests", "*"], Shape::Leaf(Kind::Quantity), Defaulted),
+    row(&["*", "securityContext", "runAsUser"], PLAIN, Asserted),
+    row(&["*", "securityContext", "runAsGroup"], PLAIN, Asserted),
+    row(&["*", "securityContext", "capabilities", "*"], Shape::Leaf(Kind::Set), Defaulted),
+    row(&["*", "securityContext", "seccompProfile"], PLAIN, Defaulted),
+    row(&["*", "livenessProbe"], Shape::Probe, Defaulted),
+    row(&["*", "readinessProbe"], Shape::Probe, Defaulted),
+    row(&["*", "startupProbe"], Shape::Probe, Defaulted),
+    row(&["*", "lifecycle", "*"], PLAIN, Defaulted),
+    // The init container's flags.
+    row(&["linkerd-init", "args"], Shape::Flags, Defaulted),
+    row(&["linkerd-init", "args", "--incoming-proxy-port"], PLAIN, Asserted),
+    row(&["linkerd-init", "args", "--outgoing-proxy-port"], PLAIN, Asserted),
+    row(&["linkerd-init", "args", "--proxy-uid"], PLAIN, Asserted),
+    row(&["linkerd-init", "args", "--proxy-gid"], PLAIN, Asserted),
+    row(&["linkerd-init", "args", "--inbound-ports-to-ignore"], PORTS, Defaulted),
+    row(&["linkerd-init", "args", "--outbound-ports-to-ignore"], PORTS, Defaulted),
+    row(&["linkerd-init", "args", "*"], PLAIN, Defaulted),
+    // The proxy's environment.
+    row(&["linkerd-proxy", "env", "_pod_*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "_l5d_*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_IDENTITY_*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_DESTINATION_SVC_*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_DESTINATION_CONTEXT"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_POLICY_SVC_*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_POLICY_WORKLOAD"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_CONTROL_LISTEN_ADDR"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_ADMIN_LISTEN_ADDR"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_LISTEN_ADDR"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_IPS"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_PORTS*"], PORTS, Defaulted),
+    row(&["*", "env", "*"], PLAIN, Defaulted),
+];
+
+/// Parts that the API server or its own plugins add to a container: nobody's edit.
+const ADDED_BY_API: &[&[&str]] = &[
+    &["*", "imagePullPolicy"],
+    &["*", "resources", "*", "*"],
+    &["*", "terminationMessage*"],
+    &["*", "volumeMounts", "/var/run/secrets/kubernetes.io/serviceaccount"],
+    &["*", "livenessProbe", "*"],
+    &["*", "readinessProbe", "*"],
+    &["*", "startupProbe", "*"],
+];
+
+/// Whether the API server may have written that part.
+pub(crate) fn is_added_by_api(path: &[String]) -> bool {
+    ADDED_BY_API.iter().any(|pattern| matches(pattern, path))
+}
+
+/// Whether a path is of a pattern.
+fn matches(pattern: &[&str], path: &[String]) -> bool {
+    let step = |pattern: &str, step: &str| match pattern.strip_suffix('*') {
+        Some(start) => step.starts_with(start),
+        None => step == pattern,
+    };
+    pattern.len() == path.len() && pattern.iter().zip(path).all(|(p, s)| step(p, s))
+}
+
+/// The shape and class of a part that no row names: whatever it is, others may change it.
+pub(crate) fn of(path: &[String], value: Option<&Value>) -> (Shape, Class) {
+    match ROWS.iter().find(|row| matches(row.pattern, path)) {
+        Some(row) => (row.shape, row.class),
+        None if value.is_some_and(Value::is_object) => (Shape::Map, Defaulted),
+        None => (PLAIN, Defaulted),
+    }
+}
+
+/// The identity of an item of a list.
+pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
+    let parts: Vec<String> = fields
+        .iter()
+        .map(|(field, default)| match item.get(field) {
+            None | Some(Value::Null) => (*default).to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        })
+        .collect();
+    parts.join("/")
+}
+
+/// What a leaf says, in a form in which all that means the same is the same; `None` when it says nothing.
+pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
+    let value = value?;
+    match kind {
+        Kind::Text => Some(value.to_string()),
+        Kind::Plain => plain(value).map(|v| v.to_string()),
+        Kind::Quantity => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some(quantity::quantity(&text).map_or(text, |q| q.canonical()))
+        }
+        Kind::Set => {
+            let mut names: Vec<String> = value.as_array()?.iter().map(Value::to_string).collect();
+            names.sort();
+            names.dedup();
+            (!names.is_empty()).then(|| names.join(","))
+        }
+        // The text itself, whether a flag's or that of a variable.
+        Kind::Ports => {
+            let text = value.get("value").unwrap_or(value).as_str()?;
+            let mut list = ports::list(text, &|_| None);
+            list.ranges.sort_unstable();
+            list.ranges.dedup();
+            let bad: Vec<&str> = list.bad.iter().map(|b| b.text.as_str()).collect();
+            Some(format!("{list}|{}", bad.join(",")))
+        }
+    }
+}
+
+/// Defaults that the API server adds to what we write.
+const DEFAULTS: &[(&str, &str)] =
+    &[("apiVersion", "\"v1\""), ("scheme", "\"HTTP\""), ("protocol", "\"TCP\""), ("defaultMode", "420")];
+
+/// The value without what the API server drops or adds.
+fn plain(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::Number(n) if n.as_f64() == Some(0.0) => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::Array(items) if items.is_empty() => None,
+        Value::Array(items) => Some(items.iter().map(|i| plain(i).unwrap_or_default()).collect()),
+        // An object that says nothing by what is in it may say something by being there, as an empty `emptyDir` does.
+        Value::Object(map) => {
+            let said = map.iter().filter(|(key, value)| !DEFAULTS.iter().any(|(k, d)| key == k && value.to_string() == *d));
+            Some(Value::Object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))).collect()))
+        }
+        other => Some(other.clone()),
+    }
+}
+
+/// A list of ports with what another list has beyond it.
+pub(crate) fn union(desired: &Value, current: &Value) -> Value {
+    let text = |value: &Value| value.get("value").unwrap_or(value).as_str().unwrap_or_default().to_owned();
+    let (wanted, found) = (text(desired), text(current));
+    let have = ports::list(&wanted, &|_| None).ranges;
+    let mut joined = wanted;
+    for range in ports::list(&found, &|_| None).ranges {
+        if !have.contains(&range) {
+            if !joined.is_empty() {
+                joined.push(',');
+            }
+            joined.push_str(&range.to_string());
+        }
+    }
+    let mut result = desired.clone();
+    match result.as_object_mut() {
+        Some(variable) => {
+            variable.insert("value".to_owned(), joined.into());
+        }
+        None => result = joined.into(),
+    }
+    result
+}

@@ -1,0 +1,81 @@
+//! What an earlier call wrote, so that a later one can tell our words from those of others.
+//!
+//! Only equality with what we wrote is ever asked, so the record holds hashes, of the path and of the value of every leaf. It is an
+//! annotation, which users can write: it never decides an asserted leaf.
+
+use super::leaf;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::collections::BTreeMap;
+use std::hash::Hasher;
+
+/// The version of the format; another one is as good as none.
+const VERSION: &str = "v1:";
+
+/// Hashes of leaves, by the hash of their path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record(BTreeMap<u32, u32>);
+
+/// A record that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot be read, and is taken as absent")]
+pub(crate) struct RecordError;
+
+impl Record {
+    /// Reads an annotation.
+    ///
+    /// # Errors
+    /// [`RecordError`] for another version, and for what no version wrote.
+    pub(crate) fn read(text: &str) -> Result<Record, RecordError> {
+        let bytes = text.strip_prefix(VERSION).and_then(|t| URL_SAFE_NO_PAD.decode(t).ok()).ok_or(RecordError)?;
+        let number = |bytes: &[u8]| bytes.iter().fold(0_u32, |n, b| (n << 8) | u32::from(*b));
+        let pairs = bytes.chunks(8).map(|pair| match pair.split_at_checked(4) {
+            Some((path, value)) if value.len() == 4 => Ok((number(path), number(value))),
+            _ => Err(RecordError),
+        });
+        pairs.collect::<Result<_, _>>().map(Record)
+    }
+
+    /// Writes the annotation.
+    pub(crate) fn write(&self) -> String {
+        let bytes: Vec<u8> = self.0.iter().flat_map(|(path, value)| [path.to_be_bytes(), value.to_be_bytes()].concat()).collect();
+        format!("{VERSION}{}", URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Notes a leaf.
+    pub(crate) fn note(&mut self, path: &[String], canonical: &str) {
+        self.0.insert(of_path(path), hash(canonical));
+    }
+
+    /// Whether we wrote the leaf at all.
+    pub(crate) fn has(&self, path: &[String]) -> bool {
+        self.0.contains_key(&of_path(path))
+    }
+
+    /// Whether the leaf is as we wrote it; one that we did not write is as we left it where there is none.
+    pub(crate) fn is(&self, path: &[String], canonical: Option<&str>) -> bool {
+        self.0.get(&of_path(path)).copied() == canonical.map(hash)
+    }
+}
+
+impl Record {
+    /// Whether the text of an annotation or label is as we wrote it.
+    pub(crate) fn is_text(&self, path: &[String], text: &str) -> bool {
+        let canonical = leaf::canonical(leaf::Kind::Text, Some(&text.into()));
+        self.is(path, canonical.as_deref())
+    }
+}
+
+fn of_path(path: &[String]) -> u32 {
+    hash(&path.join("\n"))
+}
+
+/// Hashes need no secret here: whoever could forge a value could forge the record.
+fn hash(text: &str) -> u32 {
+    let mut hasher = fnv::FnvHasher::default();
+    hasher.write(text.as_bytes());
+    let wide = hasher.finish();
+    #[allow(clippy::cast_possible_truncation, reason = "both halves are folded into one")]
+    let folded = (wide ^ (wide >> 32)) as u32;
+    folded
+}

@@ -1,0 +1,255 @@
+//! The merge of one object: what we wrote, what stands there now, and what we want.
+//!
+//! | current against the record | wanted | result |
+//! |---|---|---|
+//! | same | any | wanted |
+//! | changed | as recorded | current |
+//! | changed | equal to current | current |
+//! | changed | another | an asserted leaf: wanted, with a warning; a list of ports: both; any other: current |
+//! | no record | | asserted: wanted; any other: current where there is one |
+//!
+//! An asserted leaf is never left to the record, which users can write.
+
+use super::leaf::{self, Class, Kind, Shape};
+use super::record::Record;
+use super::{env_order, flags};
+use serde_json::{Map, Value};
+
+/// One merge.
+pub(crate) struct Merge<'a> {
+    /// What an earlier call wrote; `None` when nothing is known of it.
+    pub(crate) record: Option<&'a Record>,
+    /// Asserted leaves that others changed, and that were set back.
+    pub(crate) set_back: Vec<String>,
+}
+
+/// Notes every leaf of an object that we want.
+pub(crate) fn note(record: &mut Record, path: &mut Vec<String>, wanted: &Value) {
+    leaves(path, wanted, &mut |path, canonical| record.note(path, canonical));
+}
+
+/// Walks the leaves of an object that say something.
+fn leaves(path: &mut Vec<String>, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
+    let (shape, _) = leaf::of(path, Some(value));
+    match shape {
+        Shape::Map => {
+            for (key, value) in value.as_object().into_iter().flatten() {
+                within(path, key, |path| leaves(path, value, each));
+            }
+        }
+        Shape::Probe => {
+            let (handler, timings) = probe(value);
+            within(path, HANDLER, |path| leaves_of(path, Kind::Plain, &handler, each));
+            for (key, value) in &timings {
+                within(path, key, |path| leaves(path, value, each));
+            }
+        }
+        Shape::List(fields) => {
+            for item in value.as_array().into_iter().flatten() {
+                within(path, &leaf::identity(item, fields), |path| leaves(path, item, each));
+            }
+        }
+        Shape::Flags => {
+            for (flag, value) in flags::read(value).into_iter().flatten() {
+                within(path, &flag, |path| leaves(path, &value.into(), each));
+            }
+        }
+        Shape::Leaf(kind) => leaves_of(path, kind, value, each),
+    }
+}
+
+fn leaves_of(path: &[String], kind: Kind, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
+    if let Some(canonical) = leaf::canonical(kind, Some(value)) {
+        each(path, &canonical);
+    }
+}
+
+/// The one leaf of a probe that says what it does.
+const HANDLER: &str = "handler";
+const HANDLERS: [&str; 4] = ["exec", "grpc", "httpGet", "tcpSocket"];
+
+/// A probe as its handler and the rest.
+fn probe(value: &Value) -> (Value, Map<String, Value>) {
+    let mut rest = value.as_object().cloned().unwrap_or_default();
+    let handler = HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))).collect();
+    (Value::Object(handler), rest)
+}
+
+/// Runs with one more step on the path.
+fn within<T>(path: &mut Vec<String>, step: &str, run: impl FnOnce(&mut Vec<String>) -> T) -> T {
+    path.push(step.to_owned());
+    let result = run(path);
+    path.pop();
+    result
+}
+
+impl Merge<'_> {
+    /// Whether others changed anything in a container of ours.
+    pub(crate) fn changed(&self, name: &str, current: &Value) -> bool {
+        self.record.is_some_and(|record| {
+            let mut found = false;
+            leaves(&mut vec![name.to_owned()], current, &mut |path, canonical| {
+                found |= !record.is(path, Some(canonical)) && !leaf::is_added_by_api(path);
+            });
+            found
+        })
+    }
+
+    /// Merges a part of an object. What nobody changed stays as it is, to the letter.
+    pub(crate) fn merge(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+        let current = current.filter(|c| !c.is_null());
+        let (shape, class) = leaf::of(path, current.or(wanted));
+        match shape {
+            Shape::Map => self.map(path, current, wanted),
+            Shape::Probe => self.probe(path, current, wanted),
+            Shape::List(fields) => self.list(path, current, wanted, fields),
+            Shape::Flags => self.flags(path, current, wanted),
+            Shape::Leaf(kind) => self.leaf(path, kind, class, current, wanted),
+        }
+    }
+
+    fn leaf(
+        &mut self,
+        path: &[String],
+        kind: Kind,
+        class: Class,
+        current: Option<&Value>,
+        wanted: Option<&Value>,
+    ) -> Option<Value> {
+        let (c, w) = (leaf::canonical(kind, current), leaf::canonical(kind, wanted));
+        if c == w {
+            return current.cloned();
+        }
+        let Some(record) = self.record else {
+            let keep = class == Class::Defaulted && c.is_some();
+            return if keep || wanted.is_none() { current.cloned() } else { wanted.cloned() };
+        };
+        let untouched = record.is(path, c.as_deref());
+        if class == Class::Asserted {
+            // What we neither write nor wrote is not ours to assert.
+            if wanted.is_none() && !record.has(path) {
+                return current.cloned();
+            }
+            if !untouched {
+                self.set_back.push(path.join("."));
+            }
+            return wanted.cloned();
+        }
+        if untouched {
+            wanted.cloned()
+        } else if record.is(path, w.as_deref()) {
+            current.cloned()
+        } else {
+            match (kind, current, wanted) {
+                (Kind::Ports, Some(current), Some(wanted)) => Some(leaf::union(wanted, current)),
+                _ => current.cloned(),
+            }
+        }
+    }
+
+    fn map(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+        let empty = Map::new();
+        let (now, want) = (current.and_then(Value::as_object), wanted.and_then(Value::as_object).unwrap_or(&empty));
+        let mut merged = now.cloned().unwrap_or_default();
+        let keys: Vec<String> = merged.keys().chain(want.keys().filter(|k| !merged.contains_key(*k))).cloned().collect();
+        for key in keys {
+            let before = now.and_then(|n| n.get(&key));
+            match within(path, &key, |path| self.merge(path, before, want.get(&key))) {
+                Some(value) => {
+                    merged.insert(key, value);
+                }
+                None if before.is_some_and(Value::is_null) => {}
+                None => {
+                    merged.remove(&key);
+                }
+            }
+        }
+        let was_empty = now.is_some_and(Map::is_empty);
+        (!merged.is_empty() || was_empty).then_some(Value::Object(merged))
+    }
+
+    fn probe(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+        let parts = |value: Option<&Value>| value.map(probe).map(|(handler, rest)| (handler, Value::Object(rest)));
+        let (now, want) = (parts(current), parts(wanted));
+        let handler = within(path, HANDLER, |path| {
+            self.leaf(path, Kind::Plain, Class::Defaulted, now.as_ref().map(|n| &n.0), want.as_ref().map(|w| &w.0))
+        });
+        let timings = self.map(path, now.as_ref().map(|n| &n.1), want.as_ref().map(|w| &w.1));
+        // Timings of a probe that does nothing mean nothing.
+        let mut merged = handler?.as_object().cloned()?;
+        merged.extend(timings.and_then(|t| t.as_object().cloned()).into_iter().flatten());
+        Some(Value::Object(merged))
+    }
+
+    fn list(
+        &mut self,
+        path: &mut Vec<String>,
+        current: Option<&Value>,
+        wanted: Option<&Value>,
+        fields: &[(&str, &str)],
+    ) -> Option<Value> {
+        let items = |value: Option<&Value>| -> Vec<(String, Value)> {
+            let list = value.and_then(Value::as_array).into_iter().flatten();
+            list.map(|item| (leaf::identity(item, fields), item.clone())).collect()
+        };
+        let (mut now, want) = (items(current), items(wanted));
+        // Of items that share an identity the last counts, at the place of the first.
+        let mut unique: Vec<(String, Value)> = Vec::new();
+        for (id, item) in now.drain(..) {
+            match unique.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, first)) => *first = item,
+                None => unique.push((id, item)),
+            }
+        }
+        let find = |list: &[(String, Value)], id: &str| list.iter().find(|(i, _)| i == id).map(|(_, item)| item.clone());
+        let mut merged: Vec<(String, Value)> = Vec::new();
+        for (id, item) in &unique {
+            let wanted = find(&want, id);
+            merged.extend(within(path, id, |path| self.merge(path, Some(item), wanted.as_ref())).map(|v| (id.clone(), v)));
+        }
+        for (place, (id, item)) in want.iter().enumerate() {
+            if unique.iter().any(|(known, _)| known == id) {
+                continue;
+            }
+            if let Some(value) = within(path, id, |path| self.merge(path, None, Some(item))) {
+                let at = place_among(&merged, &want, place);
+                merged.insert(at, (id.clone(), value));
+            }
+        }
+        let mut list: Vec<Value> = merged.into_iter().map(|(_, value)| value).collect();
+        if path.last().is_some_and(|step| step == "env") {
+            env_order::settle(&mut list);
+        }
+        (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
+    }
+
+    fn flags(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+        let want = wanted.and_then(flags::read).unwrap_or_default();
+        let Some(now) = current.and_then(flags::read) else {
+            // A list that is none of flags means nothing to the program.
+            return wanted.cloned();
+        };
+        let find =
+            |list: &[(String, String)], flag: &str| list.iter().find(|(f, _)| f == flag).map(|(_, v)| Value::from(v.clone()));
+        let foreign = now.iter().filter(|(flag, _)| !want.iter().any(|(f, _)| f == flag));
+        let mut merged: Vec<(String, String)> = Vec::new();
+        for (flag, _) in want.iter().chain(foreign) {
+            let value = within(path, flag, |path| self.merge(path, find(&now, flag).as_ref(), find(&want, flag).as_ref()));
+            merged.extend(value.and_then(|v| v.as_str().map(str::to_owned)).map(|v| (flag.clone(), v)));
+        }
+        let sorted = |list: &[(String, String)]| {
+            let mut list = list.to_vec();
+            list.sort();
+            list
+        };
+        if sorted(&merged) == sorted(&now) { current.cloned() } else { Some(flags::write(&merged)) }
+    }
+}
+
+/// Where an item goes that is new to a list: after the nearest one that comes before it in what we want.
+fn place_among(merged: &[(String, Value)], want: &[(String, Value)], place: usize) -> usize {
+    let position = |id: &str| merged.iter().position(|(known, _)| known == id);
+    let before = want.iter().take(place).rev().find_map(|(id, _)| position(id));
+    let after = || want.iter().skip(place).find_map(|(id, _)| position(id));
+    before.map(|at| at.saturating_add(1)).or_else(after).unwrap_or(merged.len())
+}

@@ -1,0 +1,89 @@
+//! Annotations and labels of an injected pod.
+//!
+//! Source: `controller/proxy-injector/webhook.go`, `injectObjectMeta` and `populateMeta` in `pkg/inject/inject.go` of
+//! linkerd/linkerd2.
+
+use super::Place;
+use crate::annotation as key;
+use crate::opaque_ports;
+use crate::overrides::Annotations;
+use crate::owner::Owner;
+use crate::values::Values;
+use crate::warning::{Place as WarningPlace, Warning};
+use crate::workload::Workload;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The longest value that a label may have.
+const MAX_LABEL: usize = 63;
+
+/// Where a pod is meshed.
+#[derive(Clone, Debug)]
+pub struct Mesh<'a> {
+    /// Namespace of the control plane.
+    pub control_plane: &'a str,
+    /// Namespace of the pod.
+    pub namespace: &'a str,
+    /// The workload that owns the pod.
+    pub owner: Option<Owner>,
+    /// The annotations that count for the pod.
+    pub annotations: Annotations<'a>,
+    /// The default opaque ports as configured, before annotations changed them.
+    pub default_opaque_ports: &'a str,
+}
+
+/// Who injected the pod: this policy (D25).
+fn created_by() -> String {
+    concat!("linkerd-injector-policy ", env!("CARGO_PKG_VERSION")).to_owned()
+}
+
+/// Annotations: who, what version, which anchors, and all that the pod inherits from its namespace.
+pub(super) fn annotations(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>, place: Place) -> BTreeMap<&'static str, String> {
+    let mut annotations: BTreeMap<&'static str, String> = mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())).collect();
+    annotations.insert(key::CREATED_BY, created_by());
+    annotations.insert(key::PROXY_VERSION, values.proxy_version().to_owned());
+    annotations.insert(key::TRUST_ROOT_SHA256, sha256(&values.trust_anchors));
+    if let Some(ports) = default_opaque_ports(pod, mesh) {
+        annotations.insert(key::OPAQUE_PORTS, ports);
+    }
+    // Where the proxy comes first, kubectl would take it for the application (D23).
+    if place == Place::First && pod.annotation(key::DEFAULT_CONTAINER).is_none() {
+        let app = pod.first_container().map(|c| c.name()).filter(|name| !name.is_empty());
+        annotations.extend(app.map(|name| (key::DEFAULT_CONTAINER, name.to_owned())));
+    }
+    annotations
+}
+
+/// The opaque ports annotation of a pod that neither has nor inherits one.
+pub(super) fn default_opaque_ports(pod: &Workload<'_>, mesh: &Mesh<'_>) -> Option<String> {
+    if mesh.annotations.has(key::OPAQUE_PORTS) {
+        return None;
+    }
+    opaque_ports::exposed(pod, mesh.default_opaque_ports)
+}
+
+/// Labels: the mesh, the namespace and the owner, unless its name is no label value (D17).
+pub(super) fn labels(mesh: &Mesh<'_>) -> BTreeMap<&'static str, String> {
+    let mut labels =
+        BTreeMap::from([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
+    if let Some(owner) = mesh.owner.as_ref().filter(|o| o.name.len() <= MAX_LABEL) {
+        labels.extend(owner.label().map(|label| (label, owner.name.clone())));
+    }
+    labels
+}
+
+/// Says that an owner's name is too long for its label.
+#[must_use]
+pub fn owner_label_warning(owner: &Owner) -> Option<Warning> {
+    let label = owner.label().filter(|_| owner.name.len() > MAX_LABEL)?;
+    let sentence = format!("no label {label}: the name of the {} is over {MAX_LABEL} characters", owner.kind);
+    Some(Warning::plain(WarningPlace::Pod, sentence))
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,185 @@
+//! What the host is answered. The only code that words an answer.
+//!
+//! In: an [`Outcome`]. Out: the bytes of a validation response. Nothing in it shows a payload, an environment value or a PEM.
+
+use crate::decide::SkipReason;
+use crate::settings::{OnError, SettingsErrors};
+use crate::warning::{MAX_CHARS, Warning, shortened};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// An object that is none of this policy's business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOurs {
+    /// Its kind is neither injected nor annotated.
+    Kind,
+    /// The request is about a part of an object (D24).
+    SubResource,
+    /// Nothing is created.
+    Operation,
+    /// The request has no object.
+    NoObject,
+}
+
+impl NotOurs {
+    /// Every case.
+    pub const ALL: &[NotOurs] = &[NotOurs::Kind, NotOurs::SubResource, NotOurs::Operation, NotOurs::NoObject];
+
+    /// The reason for machines.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NotOurs::Kind => "kind_not_handled",
+            NotOurs::SubResource => "subresource_not_handled",
+            NotOurs::Operation => "operation_not_handled",
+            NotOurs::NoObject => "no_object",
+        }
+    }
+}
+
+impl fmt::Display for NotOurs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotOurs::Kind => "this kind is not handled",
+            NotOurs::SubResource => "sub-resources are not handled",
+            NotOurs::Operation => "only objects that are created are handled",
+            NotOurs::NoObject => "the request has no object",
+        })
+    }
+}
+
+/// How a request ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The pod was injected.
+    Injected {
+        /// The pod with its sidecar; `None` when it came in just so.
+        object: Option<Value>,
+        /// Version of the injected proxy.
+        proxy_version: String,
+        /// What a person should know.
+        warnings: Vec<Warning>,
+    },
+    /// The object stays out of the mesh, and got its opaque ports.
+    Annotated {
+        /// The object with its annotation; `None` when it came in just so.
+        object: Option<Value>,
+        /// Why it is not injected.
+        reasons: Vec<SkipReason>,
+        /// What a person should know.
+        warnings: Vec<Warning>,
+    },
+    /// The object stays out of the mesh, unchanged but for what an earlier call had put in.
+    Skipped {
+        /// The object without what an earlier call had put in; `None` when it had put in nothing.
+        object: Option<Value>,
+        /// Why it is not injected.
+        reasons: Vec<SkipReason>,
+        /// What a person should know.
+        warnings: Vec<Warning>,
+    },
+    /// The object is accepted unread.
+    NotOurs(NotOurs),
+    /// The object has annotations that cannot be used, and the settings say to reject it.
+    Invalid(Vec<Warning>),
+    /// The request could not be judged.
+    Failed {
+        /// What went wrong, where, why, and what to do.
+        error: String,
+        /// What the settings say of it.
+        on_error: OnError,
+    },
+}
+
+#[derive(Default, Serialize)]
+struct ValidationResponse {
+    accepted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mutated_object: Option<Value>,
+    audit_annotations: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// The answer to an outcome.
+#[must_use]
+pub fn respond(outcome: Outcome) -> Vec<u8> {
+    let injected = matches!(outcome, Outcome::Injected { .. });
+    let mut response = ValidationResponse { accepted: true, ..ValidationResponse::default() };
+    let mut audit = BTreeMap::from([("injected", injected.to_string())]);
+    let (object, warnings) = match outcome {
+        Outcome::Injected { object, proxy_version, warnings } => {
+            audit.insert("proxy-version", proxy_version);
+            (object, warnings)
+        }
+        Outcome::Annotated { object, reasons, warnings } => {
+            audit.insert("reason", joined(&reasons));
+            (object, warnings)
+        }
+        Outcome::Skipped { object, reasons, warnings } => {
+            audit.insert("reason", joined(&reasons));
+            (object, warnings)
+        }
+        Outcome::NotOurs(why) => {
+            audit.insert("reason", why.as_str().to_owned());
+            (None, Vec::new())
+        }
+        Outcome::Invalid(warnings) => {
+            audit.insert("reason", "invalid_annotation".to_owned());
+            let lines: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+            response.accepted = false;
+            response.code = Some(422);
+            response.message = Some(format!("linkerd-injector-policy: {}", lines.join("; ")));
+            (None, Vec::new())
+        }
+        Outcome::Failed { error, on_error } => {
+            audit.insert("reason", "error".to_owned());
+            match on_error {
+                OnError::Reject => {
+                    response.accepted = false;
+                    response.code = Some(500);
+                    response.message = Some(format!("linkerd-injector-policy: {error}"));
+                }
+                OnError::Skip => response.warnings.push(shortened(&format!("not injected: {error}"), MAX_CHARS.saturating_mul(2))),
+            }
+            (None, Vec::new())
+        }
+    };
+    for warning in &warnings {
+        let line = warning.to_string();
+        if !response.warnings.contains(&line) {
+            response.warnings.push(line);
+        }
+    }
+    response.mutated_object = object;
+    response.audit_annotations = audit;
+    json(&response, b"{\"accepted\":false,\"code\":500,\"message\":\"linkerd-injector-policy: the answer cannot be written\"}")
+}
+
+/// The answer to settings.
+#[must_use]
+pub fn respond_to_settings(checked: &Result<(), SettingsErrors>) -> Vec<u8> {
+    let response = kubewarden_policy_sdk::settings::SettingsValidationResponse {
+        valid: checked.is_ok(),
+        message: checked.as_ref().err().map(ToString::to_string),
+    };
+    json(&response, b"{\"valid\":false,\"message\":\"the answer cannot be written\"}")
+}
+
+fn json(response: &impl Serialize, otherwise: &[u8]) -> Vec<u8> {
+    serde_json::to_vec(response).unwrap_or_else(|_| otherwise.to_vec())
+}
+
+fn joined(reasons: &[SkipReason]) -> String {
+    let texts: Vec<&str> = reasons.iter().map(|r| r.as_str()).collect();
+    texts.join(",")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! Each setting, good and bad, and all faults at once.
+
+use super::{
+    ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, Reinvocation, SETTINGS, Settings, SettingsErrors, Source, Workloads,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const ANCHORS: &str = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+
+/// Settings that need no cluster, with the given ones over them.
+fn standalone(over: Value) -> Value {
+    let mut settings = json!({"source": "settings", "values": {"identityTrustAnchorsPEM": ANCHORS}});
+    for (key, value) in over.as_object().unwrap() {
+        match (settings.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => below.extend(above.clone()),
+            _ => settings[key] = value.clone(),
+        }
+    }
+    settings
+}
+
+fn faults(checked: Result<impl Sized, SettingsErrors>) -> Vec<String> {
+    checked.err().map(|errors| errors.0.iter().map(ToString::to_string).collect()).unwrap_or_default()
+}
+
+#[test]
+fn empty_settings_are_the_defaults() {
+    for settings in [json!({}), json!(null)] {
+        assert_eq!(Settings::read(&settings), Ok(Settings::default()));
+        assert_eq!(Settings::validate(&settings), Ok(()));
+    }
+    let defaults = Settings::default();
+    assert_eq!(defaults.control_plane_namespace, "linkerd");
+    assert_eq!(defaults.source, Source::Cluster);
+    assert_eq!(defaults.on_invalid_annotation, OnInvalidAnnotation::Warn);
+    assert_eq!(defaults.on_error, OnError::Reject);
+    assert_eq!(defaults.reinvocation, Reinvocation::Merge);
+    assert_eq!(defaults.foreign_injection, ForeignInjection::Keep);
+    assert_eq!(defaults.workloads, Workloads::Warn);
+    assert_eq!(defaults.limit_range, LimitRange::Ignore);
+}
+
+#[test]
+fn each_setting_changes_its_own_field_alone() {
+    let opposite = || Settings {
+        source: Source::Settings,
+        on_invalid_annotation: OnInvalidAnnotation::Reject,
+        on_error: OnError::Skip,
+        reinvocation: Reinvocation::Skip,
+        foreign_injection: ForeignInjection::Adopt,
+        workloads: Workloads::Ignore,
+        limit_range: LimitRange::Apply,
+        ..Settings::default()
+    };
+    let changed = |below: Settings, change: fn(&mut Settings)| {
+        let mut settings = below;
+        change(&mut settings);
+        settings
+    };
+    let rows: Vec<(&str, Value, fn(&mut Settings))> = vec![
+        ("controlPlaneNamespace", json!("mesh"), |s| s.control_plane_namespace = "mesh".to_owned()),
+        ("source", json!("cluster"), |s| s.source = Source::Cluster),
+        ("source", json!("settings"), |s| s.source = Source::Settings),
+        ("values", json!({"any": [1]}), |s| s.values = json!({"any": [1]})),
+        ("namespaceAnnotations", json!({"a": "b"}), |s| s.namespace_annotations = [("a".to_owned(), "b".to_owned())].into()),
+        ("onInvalidAnnotation", json!("warn"), |s| s.on_invalid_annotation = OnInvalidAnnotation::Warn),
+        ("onInvalidAnnotation", json!("reject"), |s| s.on_invalid_annotation = OnInvalidAnnotation::Reject),
+        ("onError", json!("reject"), |s| s.on_error = OnError::Reject),
+        ("onError", json!("skip"), |s| s.on_error = OnError::Skip),
+        ("reinvocation", json!("merge"), |s| s.reinvocation = Reinvocation::Merge),
+        ("reinvocation", json!("skip"), |s| s.reinvocation = Reinvocation::Skip),
+        ("foreignInjection", json!("keep"), |s| s.foreign_injection = ForeignInjection::Keep),
+        ("foreignInjection", json!("adopt"), |s| s.foreign_injection = ForeignInjection::Adopt),
+        ("workloads", json!("warn"), |s| s.workloads = Workloads::Warn),
+        ("workloads", json!("ignore"), |s| s.workloads = Workloads::Ignore),
+        ("limitRange", json!("ignore"), |s| s.limit_range = LimitRange::Ignore),
+        ("limitRange", json!("apply"), |s| s.limit_range = LimitRange::Apply),
+        ("skipOwnerKinds", json!(["Job", "CronJob"]), |s| s.skip_owner_kinds = vec!["Job".to_owned(), "CronJob".to_owned()]),
+        ("skipOwnerKinds", json!([]), |s| s.skip_owner_kinds = Vec::new()),
+    ];
+    for (name, value, change) in &rows {
+        let read = Settings::read(&json!({*name: value})).unwrap();
+        assert_eq!(read, changed(Settings::default(), *change), "{name} {value}");
+        // The same over the opposite of every default.
+        let setting = SETTINGS.iter().find(|s| s.name == *name).unwrap();
+        let mut over = opposite();
+        assert_eq!((setting.read)(&mut over, value), Ok(()), "{name} {value}");
+        assert_eq!(over, changed(opposite(), *change), "{name} {value}");
+    }
+    let tested: BTreeSet<_> = rows.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(tested, SETTINGS.iter().map(|s| s.name).collect());
+}
+
+/// A setting, a value that it does not take, and the fault.
+const BAD: &[(&str, &str, &str)] = &[
+    ("controlPlaneNamespace", r#""""#, "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", "null", "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", "1", "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", r#""Linkerd""#, "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", r#""a.b""#, "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", r#""-a""#, "controlPlaneNamespace is not the name of a namespace"),
+    ("controlPlaneNamespace", r#""a-""#, "controlPlaneNamespace is not the name of a namespace"),
+    ("source", r#""Cluster""#, "source is not one of cluster, settings"),
+    ("source", "null", "source is not one of cluster, settings"),
+    ("values", "[]", "values is not an object"),
+    ("values", "null", "values is not an object"),
+    ("namespaceAnnotations", r#""a""#, "namespaceAnnotations is not an object"),
+    ("namespaceAnnotations", r#"{"a": "b", "c": true}"#, r#"namespaceAnnotations is an object whose "c" is not a text"#),
+    ("onInvalidAnnotation", r#""ignore""#, "onInvalidAnnotation is not one of warn, reject"),
+    ("onError", r#""Skip""#, "onError is not one of reject, skip"),
+    ("onError", "true", "onError is not one of reject, skip"),
+    ("reinvocation", r#""""#, "reinvocation is not one of merge, skip"),
+    ("foreignInjection", r#""drop""#, "foreignInjection is not one of keep, adopt"),
+    ("workloads", "false", "workloads is not one of warn, ignore"),
+    ("limitRange", "[]", "limitRange is not one of ignore, apply"),
+    ("skipOwnerKinds", r#""Job""#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
+    ("skipOwnerKinds", r#"["job"]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
+    ("skipOwnerKinds", r#"["Job", 1]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
+    ("skipOwnerKinds", r#"["batch/Job"]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
+];
+
+#[test]
+fn a_bad_setting_is_named_with_what_it_is_not() {
+    for (name, value, expected) in BAD {
+        let settings = json!({*name: serde_json::from_str::<Value>(value).unwrap()});
+        assert_eq!(faults(Settings::read(&settings)), [*expected], "{name} {value}");
+        assert_eq!(faults(Settings::validate(&settings)), [*expected], "{name} {value}");
+    }
+    let tested: BTreeSet<_> = BAD.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(tested, SETTINGS.iter().map(|s| s.name).collect());
+}
+
+#[test]
+fn a_namespaces_name_has_one_to_63_characters() {
+    for (length, fine) in [(1, true), (63, true), (64, false)] {
+        let settings = json!({"controlPlaneNamespace": "a".repeat(length)});
+        assert_eq!(Settings::read(&settings).is_ok(), fine, "{length}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_answered_with_all_that_are_known() {
+    for key in ["onerror", "OnError", "on_error", ""] {
+        let expected = format!(
+            "{key:?} is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
+                onError, reinvocation, foreignInjection, workloads, limitRange, skipOwnerKinds"
+        );
+        assert_eq!(faults(Settings::read(&json!({key: 1}))), [expected.clone()]);
+        assert_eq!(faults(Settings::validate(&json!({key: 1}))), [expected]);
+    }
+}
+
+#[test]
+fn settings_that_are_no_object_are_refused() {
+    for settings in [json!("secret"), json!([]), json!(1), json!(true)] {
+        assert_eq!(faults(Settings::read(&settings)), ["the settings are not an object"], "{settings}");
+        assert_eq!(faults(Settings::validate(&settings)), ["the settings are not an object"], "{settings}");
+    }
+}
+
+#[test]
+fn all_faults_come_in_one_message() {
+    let settings = json!({
+        "onError": "never",
+        "source": "settings",
+        "sauce": "x",
+        "skipOwnerKinds": "Job",
+        "values": {
+            "clusterDomain": "a b",
+            "proxy": {"uid": 0, "ports": {"admin": "x"}, "image": "app:1"},
+            "proxyInit": {"closeWaitTimeoutSecs": 30},
+        },
+    });
+    let message = "onError is not one of reject, skip; \
+        \"sauce\" is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
+        onError, reinvocation, foreignInjection, workloads, limitRange, skipOwnerKinds; \
+        skipOwnerKinds is not a list of kinds, as [Job, CronJob]; \
+        values.clusterDomain is not a DNS name; \
+        values.proxy.image is not an object; \
+        values.proxy.ports.admin is not a port between 1 and 65535; \
+        values.proxy.uid is not a whole number from 1 to 2147483647; \
+        values.proxyInit.closeWaitTimeoutSecs is set without proxyInit.runAsRoot; \
+        values.identityTrustAnchorsPEM is not a bundle of PEM certificates; with source: settings it is required";
+    assert_eq!(Settings::validate(&settings).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn without_the_cluster_trust_anchors_are_required() {
+    assert_eq!(Settings::validate(&standalone(json!({}))), Ok(()));
+    let required = |problem: &str| format!("values.identityTrustAnchorsPEM is {problem}; with source: settings it is required");
+    let unfinished = "-----BEGIN CERTIFICATE-----\nsecret\n";
+    for (settings, expected) in [
+        (json!({"source": "settings"}), required("not a bundle of PEM certificates")),
+        (standalone(json!({"values": {"identityTrustAnchorsPEM": ""}})), required("not a bundle of PEM certificates")),
+        (standalone(json!({"values": {"identityTrustAnchorsPEM": null}})), required("not a bundle of PEM certificates")),
+        (standalone(json!({"values": {"identityTrustAnchorsPEM": "secret"}})), required("not a bundle of PEM certificates")),
+        (
+            standalone(json!({"values": {"identityTrustAnchorsPEM": unfinished}})),
+            required("a bundle with an unfinished certificate"),
+        ),
+    ] {
+        assert_eq!(faults(Settings::validate(&settings)), [expected]);
+    }
+}
+
+#[test]
+fn what_has_no_effect_is_refused() {
+    let annotations = json!({"namespaceAnnotations": {"linkerd.io/inject": "enabled"}});
+    assert_eq!(Settings::validate(&standalone(annotations.clone())), Ok(()));
+    let no_annotations = "namespaceAnnotations has no effect with source: cluster; annotate the namespaces";
+    assert_eq!(faults(Settings::validate(&annotations)), [no_annotations]);
+    assert_eq!(Settings::validate(&json!({"namespaceAnnotations": {}})), Ok(()));
+    let anchors = json!({"values": {"identityTrustAnchorsPEM": ANCHORS}});
+    let no_anchors = "values.identityTrustAnchorsPEM has no effect with source: cluster; its trust roots are read";
+    assert_eq!(faults(Settings::validate(&anchors)), [no_anchors]);
+}
+
+#[test]
+fn leaves_of_values_are_named_by_their_path() {
+    for (values, expected) in [
+        (
+            json!({"proxy": {"image": {"name": "app:1"}}}),
+            "values.proxy.image.name is not an image name such as registry.example/linkerd/proxy, without tag or digest",
+        ),
+        (json!({"proxy": {"accessLog": ["x"]}}), "values.proxy.accessLog is not a text"),
+        (json!({"proxy": {"resources": {"cpu": {"limit": "-1"}}}}), "values.proxy.resources.cpu.limit is a negative quantity"),
+        (json!({"proxy": []}), "values.proxy is not an object"),
+        (json!({"cniEnabled": "true"}), "values.cniEnabled is neither true nor false"),
+    ] {
+        assert_eq!(faults(Settings::validate(&json!({"values": values}))), [expected], "{values}");
+        assert_eq!(faults(Settings::validate(&standalone(json!({"values": values})))), [expected], "{values}");
+        // A request reads them only when something is rendered.
+        assert_eq!(Settings::read(&json!({"values": values})).unwrap().values, values);
+    }
+}
+
+#[test]
+fn values_are_checked_together_when_no_other_layer_follows() {
+    for (values, expected) in [
+        (
+            json!({"proxyInit": {"closeWaitTimeoutSecs": 30}}),
+            "values.proxyInit.closeWaitTimeoutSecs is set without proxyInit.runAsRoot",
+        ),
+        (json!({"proxy": {"ports": {"admin": 4143}}}), "values.proxy.ports is not four different ports"),
+    ] {
+        assert_eq!(faults(Settings::validate(&standalone(json!({"values": values})))), [expected], "{values}");
+        // Over the ConfigMap's values they may well go together.
+        assert_eq!(Settings::validate(&json!({"values": values})), Ok(()), "{values}");
+    }
+    let rooted = json!({"values": {"proxyInit": {"closeWaitTimeoutSecs": 30, "runAsRoot": true}}});
+    assert_eq!(Settings::validate(&standalone(rooted)), Ok(()));
+}

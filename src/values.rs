@@ -1,0 +1,515 @@
+//! The part of the control-plane chart's values that the injector reads.
+//!
+//! In: layers of JSON in the shape of the chart's values, lowest first. Out: one [`Values`], and a [`ValueFault`] for every leaf
+//! that cannot be used. Lenient: unknown keys are ignored, and a leaf that cannot be used leaves the layer below as it was, so one
+//! wrong value never costs more than itself. What users may give any shape (`additionalEnv`, `securityContext`) stays a [`Value`].
+//!
+//! Source: `pkg/charts/linkerd2/values.go` and `charts/linkerd-control-plane/values.yaml` of linkerd/linkerd2.
+
+use crate::parse::{network, ports, proxy_env};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+pub(crate) mod parameters;
+mod rows;
+
+/// The values that rendering needs, all of them set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// Domain of the cluster's services.
+    pub cluster_domain: String,
+    /// Networks whose addresses are looked up in the destination service, comma-separated. Empty: none.
+    pub cluster_networks: String,
+    /// Pull policy of images that name none.
+    pub image_pull_policy: String,
+    /// Version of the control plane: the tag of images that name none.
+    pub linkerd_version: String,
+    /// Whether linkerd-cni sets up the redirection, so that no init container does.
+    pub cni_enabled: bool,
+    /// Whether the proxy leaves IPv6 alone.
+    pub disable_ipv6: bool,
+    /// Trust anchors as PEM text, untrimmed.
+    pub trust_anchors: String,
+    /// Trust domain of mesh identities. Empty: the cluster domain.
+    pub trust_domain: String,
+    /// Whether identity tokens are projected for the proxy rather than taken from the pod's service account mount.
+    pub token_projection: bool,
+    /// The proxy.
+    pub proxy: Proxy,
+    /// The init container.
+    pub proxy_init: ProxyInit,
+    /// The network validator of CNI mode.
+    pub network_validator: NetworkValidator,
+    /// Image of the debug container.
+    pub debug_image: Image,
+    /// Whether the debug container is added; no value of the chart says so, only annotations do.
+    pub debug_enabled: bool,
+}
+
+/// Values of the proxy container.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Proxy {
+    pub image: Image,
+    /// `None`: values say nothing, and the init container keeps its own.
+    pub capabilities: Option<Capabilities>,
+    pub enable_external_profiles: bool,
+    pub enable_shutdown_endpoint: bool,
+    pub log_level: String,
+    pub log_format: String,
+    pub log_http_headers: String,
+    pub ports: Ports,
+    pub resources: Resources,
+    pub uid: i64,
+    /// `None`: the proxy keeps the image's group.
+    pub gid: Option<i64>,
+    pub wait_before_exit_seconds: u64,
+    pub is_gateway: bool,
+    pub is_ingress: bool,
+    pub require_identity_on_inbound_ports: String,
+    pub require_tls_on_inbound_ports: String,
+    pub outbound_connect_timeout: String,
+    pub inbound_connect_timeout: String,
+    pub outbound_discovery_cache_unused_timeout: String,
+    pub inbound_discovery_cache_unused_timeout: String,
+    pub disable_outbound_protocol_detect_timeout: bool,
+    pub disable_inbound_protocol_detect_timeout: bool,
+    /// Ports on which the application listens; `None`: those that the pod declares. No value of the chart says so.
+    pub pod_inbound_ports: Option<String>,
+    pub opaque_ports: String,
+    pub await_ready: bool,
+    pub default_inbound_policy: String,
+    pub access_log: String,
+    pub shutdown_grace_period: String,
+    pub native_sidecar: bool,
+    pub startup_probe: Probe,
+    pub readiness_probe: Probe,
+    pub liveness_probe: Probe,
+    pub control_streams: ControlStreams,
+    pub hostname_labels: bool,
+    pub tracing: Tracing,
+    /// Entries in the shape of a container's `env`.
+    pub additional_env: Vec<Value>,
+    /// Entries in the shape of a container's `env`, after the additional ones.
+    pub experimental_env: Vec<Value>,
+    /// Parameters by scope, protocol and name.
+    pub inbound: Map<String, Value>,
+    /// Parameters by scope, protocol and name.
+    pub outbound: Map<String, Value>,
+    /// Fixed number of workers; 0: as [`Workers`] says.
+    pub cores: i64,
+    pub workers: Workers,
+    /// Replaces the rendered security context when it is not empty.
+    pub security_context: Map<String, Value>,
+}
+
+/// An image; an empty version means that of the control plane, an empty pull policy that of the mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Image {
+    pub name: String,
+    pub version: String,
+    pub pull_policy: String,
+}
+
+/// Capabilities that values or the application give to an injected container.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Capabilities {
+    pub add: Vec<String>,
+    pub drop: Vec<String>,
+}
+
+/// The proxy's own ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Ports {
+    pub admin: u16,
+    pub control: u16,
+    pub inbound: u16,
+    pub outbound: u16,
+}
+
+/// Quantities as text, empty where none is set.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Constraint {
+    pub limit: String,
+    pub request: String,
+}
+
+/// Resources of the injected containers.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Resources {
+    pub cpu: Constraint,
+    pub memory: Constraint,
+    pub ephemeral_storage: Constraint,
+}
+
+/// Timings of a probe in seconds; the failure threshold is a count.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Probe {
+    pub initial_delay_seconds: i32,
+    pub timeout_seconds: i32,
+    pub period_seconds: i32,
+    pub failure_threshold: i32,
+}
+
+/// Timeouts of the control streams, in the proxy's duration form. Empty: none.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct ControlStreams {
+    pub initial_timeout: String,
+    pub idle_timeout: String,
+    pub lifetime: String,
+}
+
+/// Tracing; on only with an endpoint and the collector's identity.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Tracing {
+    pub enabled: bool,
+    pub protocol: String,
+    pub labels: BTreeMap<String, String>,
+    pub trace_service_name: String,
+    pub endpoint: String,
+    pub service_account_name: String,
+    pub namespace: String,
+}
+
+/// Numbers of worker threads; 0 means not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct Workers {
+    pub minimum: i64,
+    pub maximum: i64,
+    /// Share of the node's CPUs, between 0 and 1; 0 means not set.
+    pub maximum_cpu_ratio: f64,
+}
+
+/// Values of the init container.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct ProxyInit {
+    pub capabilities: Capabilities,
+    pub ignore_inbound_ports: String,
+    pub ignore_outbound_ports: String,
+    pub skip_subnets: String,
+    pub log_level: String,
+    pub log_format: String,
+    /// Where the xtables lock is mounted.
+    pub xt_mount_path: String,
+    pub close_wait_timeout_secs: i64,
+    pub privileged: bool,
+    pub run_as_root: bool,
+    pub run_as_user: i64,
+    pub run_as_group: i64,
+    pub iptables_mode: String,
+}
+
+/// Values of the network validator.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]
+pub struct NetworkValidator {
+    pub log_level: String,
+    pub log_format: String,
+    pub connect_addr: String,
+    pub listen_addr: String,
+    pub timeout: String,
+    pub enable_security_context: bool,
+    /// Replaces the rendered security context when it is not empty.
+    pub security_context: Map<String, Value>,
+}
+
+/// One leaf of a layer that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("values.{path} is {problem}")]
+pub struct ValueFault {
+    /// Path of the leaf in the chart's values, dotted.
+    pub path: String,
+    /// What is wrong with it, as a noun phrase, without the value itself.
+    pub problem: String,
+}
+
+impl Values {
+    /// Puts a layer over these values and returns what of it could not be used.
+    ///
+    /// Objects merge, anything else replaces; a `null` is the empty value of its kind, as the chart's own nulls are.
+    pub fn layer(&mut self, layer: &Value) -> Vec<ValueFault> {
+        let mut faults = Vec::new();
+        if layer.is_null() {
+            return faults;
+        }
+        for row in rows::ROWS {
+            match find(layer, row.path) {
+                Found::Absent => {}
+                Found::Leaf(value) => {
+                    if let Err(problem) = (row.set)(self, value) {
+                        faults.push(ValueFault { path: row.path.to_owned(), problem });
+                    }
+                }
+                Found::NoObject(path) => {
+                    let fault = ValueFault { path, problem: "not an object".to_owned() };
+                    if !faults.contains(&fault) {
+                        faults.push(fault);
+                    }
+                }
+            }
+        }
+        faults
+    }
+
+    /// Puts out of effect what cannot work together, and returns what that was. To be called once, over all layers.
+    pub fn settle(&mut self) -> Vec<ValueFault> {
+        let mut faults = Vec::new();
+        let mut fault = |path: &str, problem: &str| faults.push(ValueFault { path: path.to_owned(), problem: problem.to_owned() });
+        if self.proxy_init.close_wait_timeout_secs != 0 && !self.proxy_init.run_as_root {
+            self.proxy_init.close_wait_timeout_secs = 0;
+            fault("proxyInit.closeWaitTimeoutSecs", "set without proxyInit.runAsRoot");
+        }
+        let tracing = &mut self.proxy.tracing;
+        if tracing.enabled {
+            for (path, text) in [
+                ("proxy.tracing.collector.endpoint", &tracing.endpoint),
+                ("proxy.tracing.collector.meshIdentity.serviceAccountName", &tracing.service_account_name),
+                ("proxy.tracing.collector.meshIdentity.namespace", &tracing.namespace),
+            ] {
+                if text.is_empty() {
+                    tracing.enabled = false;
+                    fault(path, "empty while tracing is enabled");
+                }
+            }
+        }
+        if !self.proxy.ports.distinct() {
+            self.proxy.ports = Ports::default_chart();
+            fault("proxy.ports", "not four different ports");
+        }
+        if self.cluster_networks.is_empty() && proxy_env::policy_needs_networks(&self.proxy.default_inbound_policy) {
+            self.proxy.default_inbound_policy = "all-unauthenticated".to_owned();
+            fault("proxy.defaultInboundPolicy", "one that needs clusterNetworks");
+        }
+        let streams = &mut self.proxy.control_streams;
+        let ordered = {
+            let of = |name: &str| match name.strip_prefix("LINKERD2_PROXY_CONTROL_STREAM_") {
+                Some("INITIAL_TIMEOUT") => Some(streams.initial_timeout.as_str()),
+                Some("IDLE_TIMEOUT") => Some(streams.idle_timeout.as_str()),
+                Some("LIFETIME") => Some(streams.lifetime.as_str()),
+                _ => None,
+            };
+            proxy_env::conflicts(&of).next().is_none()
+        };
+        if !ordered {
+            *streams = ControlStreams::default_chart();
+            fault("proxy.control.streams", "not in the order initialTimeout, idleTimeout, lifetime");
+        }
+        let subnets = network::cidr_list_init(&self.proxy_init.skip_subnets).unwrap_or_default();
+        if !self.disable_ipv6 && !network::ip6tables_reads(&subnets) {
+            self.proxy_init.skip_subnets.clear();
+            fault("proxyInit.skipSubnets", "refused by ip6tables, which runs too where IPv6 is on");
+        }
+        for (path, direction, scopes) in
+            [("proxy.inbound", "inbound", &self.proxy.inbound), ("proxy.outbound", "outbound", &self.proxy.outbound)]
+        {
+            for (name, text) in parameters::variables(direction, scopes) {
+                if let Err(error) = proxy_env::readable(&format!("LINKERD2_PROXY_{name}"), &text) {
+                    fault(path, &format!("an object whose {name} is {error}"));
+                }
+            }
+        }
+        // Of a list, the entries that can be read hold.
+        for (path, list, names) in [
+            ("proxyInit.ignoreInboundPorts", &self.proxy_init.ignore_inbound_ports, true),
+            ("proxyInit.ignoreOutboundPorts", &self.proxy_init.ignore_outbound_ports, false),
+            ("proxy.opaquePorts", &self.proxy.opaque_ports, false),
+        ] {
+            // The name of a container port means something on some pods.
+            let named = |name: &str| (names && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(1);
+            if let Some(bad) = ports::list(list, &named).bad.first() {
+                fault(path, &format!("a list with an entry that is {}", bad.error));
+            }
+        }
+        faults
+    }
+
+    /// The trust domain of mesh identities.
+    #[must_use]
+    pub fn trust_domain(&self) -> &str {
+        if self.trust_domain.is_empty() { &self.cluster_domain } else { &self.trust_domain }
+    }
+
+    /// The version of the proxy image.
+    #[must_use]
+    pub fn proxy_version(&self) -> &str {
+        if self.proxy.image.version.is_empty() { &self.linkerd_version } else { &self.proxy.image.version }
+    }
+}
+
+impl Ports {
+    /// Whether no two of the proxy's listeners share a port.
+    #[must_use]
+    pub fn distinct(&self) -> bool {
+        let [a, b, c, d] = [self.admin, self.control, self.inbound, self.outbound];
+        a != b && a != c && a != d && b != c && b != d && c != d
+    }
+
+    fn default_chart() -> Self {
+        Ports { admin: 4191, control: 4190, inbound: 4143, outbound: 4140 }
+    }
+}
+
+impl ControlStreams {
+    fn default_chart() -> Self {
+        ControlStreams { initial_timeout: "3s".to_owned(), idle_timeout: "5m".to_owned(), lifetime: "1h".to_owned() }
+    }
+}
+
+impl Image {
+    /// `NAME:TAG`, with the control plane's version where none is set.
+    #[must_use]
+    pub fn reference(&self, linkerd_version: &str) -> String {
+        let tag = if self.version.is_empty() { linkerd_version } else { &self.version };
+        format!("{}:{tag}", self.name)
+    }
+
+    /// The pull policy, that of the mesh where none is set.
+    #[must_use]
+    pub fn pull_policy<'a>(&'a self, mesh: &'a str) -> &'a str {
+        if self.pull_policy.is_empty() { mesh } else { &self.pull_policy }
+    }
+}
+
+enum Found<'a> {
+    Absent,
+    Leaf(&'a Value),
+    NoObject(String),
+}
+
+/// Walks a dotted path; a `null` on the way is a `null` at its end.
+fn find<'a>(layer: &'a Value, path: &str) -> Found<'a> {
+    let mut at = layer;
+    let mut walked = String::new();
+    for step in path.split('.') {
+        match at {
+            Value::Null => return Found::Leaf(&Value::Null),
+            Value::Object(map) => match map.get(step) {
+                None => return Found::Absent,
+                Some(next) => at = next,
+            },
+            _ => return Found::NoObject(walked),
+        }
+        if !walked.is_empty() {
+            walked.push('.');
+        }
+        walked.push_str(step);
+    }
+    Found::Leaf(at)
+}
+
+/// The chart's defaults of the Linkerd version that this project follows: edge-26.8.1.
+impl Default for Values {
+    fn default() -> Self {
+        let seconds = |initial_delay_seconds, timeout_seconds, period_seconds, failure_threshold| Probe {
+            initial_delay_seconds,
+            timeout_seconds,
+            period_seconds,
+            failure_threshold,
+        };
+        let text = str::to_owned;
+        Values {
+            cluster_domain: text("cluster.local"),
+            cluster_networks: text("10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8"),
+            image_pull_policy: text("IfNotPresent"),
+            linkerd_version: text("edge-26.8.1"),
+            cni_enabled: false,
+            disable_ipv6: true,
+            trust_anchors: String::new(),
+            trust_domain: String::new(),
+            token_projection: true,
+            proxy: Proxy {
+                image: Image { name: text("cr.l5d.io/linkerd/proxy"), ..Image::default() },
+                log_level: text("warn,linkerd=info,hickory=error"),
+                log_format: text("plain"),
+                log_http_headers: text("off"),
+                ports: Ports::default_chart(),
+                uid: 2102,
+                gid: None,
+                outbound_connect_timeout: text("1000ms"),
+                inbound_connect_timeout: text("100ms"),
+                outbound_discovery_cache_unused_timeout: text("5s"),
+                inbound_discovery_cache_unused_timeout: text("90s"),
+                opaque_ports: text("25,587,3306,4444,5432,6379,9300,11211"),
+                await_ready: true,
+                default_inbound_policy: text("all-unauthenticated"),
+                native_sidecar: true,
+                startup_probe: seconds(0, 0, 1, 120),
+                readiness_probe: seconds(2, 1, 0, 0),
+                liveness_probe: seconds(10, 1, 0, 0),
+                control_streams: ControlStreams::default_chart(),
+                tracing: Tracing {
+                    labels: [
+                        ("k8s.container.name", "$(_pod_containerName)"),
+                        ("k8s.pod.ip", "$(_pod_ip)"),
+                        ("k8s.pod.uid", "$(_pod_uid)"),
+                    ]
+                    .map(|(k, v)| (text(k), text(v)))
+                    .into(),
+                    trace_service_name: text("linkerd-proxy"),
+                    ..Tracing::default()
+                },
+                inbound: http2_keep_alive(),
+                outbound: http2_keep_alive(),
+                workers: Workers { minimum: 1, ..Workers::default() },
+                ..Proxy::default()
+            },
+            proxy_init: ProxyInit {
+                ignore_inbound_ports: text("4567,4568"),
+                ignore_outbound_ports: text("4567,4568"),
+                xt_mount_path: text("/run"),
+                run_as_user: 65534,
+                run_as_group: 65534,
+                iptables_mode: text("nft"),
+                ..ProxyInit::default()
+            },
+            network_validator: NetworkValidator {
+                log_level: text("debug"),
+                log_format: text("plain"),
+                timeout: text("10s"),
+                enable_security_context: true,
+                security_context: validator_security_context(),
+                ..NetworkValidator::default()
+            },
+            debug_image: Image { name: text("cr.l5d.io/linkerd/debug"), version: text("edge-26.8.1"), pull_policy: String::new() },
+            debug_enabled: false,
+        }
+    }
+}
+
+/// The chart's default parameters, of both directions.
+fn http2_keep_alive() -> Map<String, Value> {
+    let mut http2 = Map::new();
+    http2.insert("keepAliveInterval".to_owned(), "10s".into());
+    http2.insert("keepAliveTimeout".to_owned(), "3s".into());
+    let mut server = Map::new();
+    server.insert("http2".to_owned(), http2.into());
+    let mut scopes = Map::new();
+    scopes.insert("server".to_owned(), server.into());
+    scopes
+}
+
+/// The validator's security context where values give none: what the restricted pod security level asks for.
+pub(crate) fn validator_security_context() -> Map<String, Value> {
+    let mut block = Map::new();
+    block.insert("allowPrivilegeEscalation".to_owned(), false.into());
+    block.insert("capabilities".to_owned(), serde_json::json!({"drop": ["ALL"]}));
+    block.insert("readOnlyRootFilesystem".to_owned(), true.into());
+    block.insert("runAsGroup".to_owned(), 65534.into());
+    block.insert("runAsNonRoot".to_owned(), true.into());
+    block.insert("runAsUser".to_owned(), 65534.into());
+    block.insert("seccompProfile".to_owned(), serde_json::json!({"type": "RuntimeDefault"}));
+    block
+}
+
+#[cfg(test)]
+mod tests;

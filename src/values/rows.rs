@@ -1,0 +1,420 @@
+//! One row a leaf of the chart's values that the injector reads: where it stands, and what is accepted there.
+//!
+//! A setter either takes the whole leaf or leaves the values as they were and says, as a noun phrase, what the leaf is not.
+
+use crate::parse::{image, integer, network, ports, proxy_env, quantity};
+use crate::values::{Capabilities, Probe, Values};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One leaf of the chart's values.
+pub(super) struct Row {
+    /// Dotted path in the chart's values.
+    pub(super) path: &'static str,
+    /// Takes the leaf over, or says what it is not.
+    pub(super) set: fn(&mut Values, &Value) -> Result<(), String>,
+}
+
+const fn row(path: &'static str, set: fn(&mut Values, &Value) -> Result<(), String>) -> Row {
+    Row { path, set }
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row("clusterDomain", |v, x| text(&mut v.cluster_domain, x, dns_domain)),
+    row("clusterNetworks", |v, x| text(&mut v.cluster_networks, x, |s| said(network::cluster_networks(s)))),
+    row("imagePullPolicy", |v, x| text(&mut v.image_pull_policy, x, pull_policy)),
+    row("linkerdVersion", |v, x| text(&mut v.linkerd_version, x, |s| said(image::tag(s)))),
+    row("cniEnabled", |v, x| boolean(&mut v.cni_enabled, x)),
+    row("disableIPv6", |v, x| boolean(&mut v.disable_ipv6, x)),
+    row("identityTrustAnchorsPEM", |v, x| text(&mut v.trust_anchors, x, any)),
+    row("identityTrustDomain", |v, x| text(&mut v.trust_domain, x, dns_domain)),
+    row("identity.serviceAccountTokenProjection", |v, x| boolean(&mut v.token_projection, x)),
+    row("proxy.image.name", |v, x| text(&mut v.proxy.image.name, x, |s| said(image::name(s)))),
+    row("proxy.image.version", |v, x| text(&mut v.proxy.image.version, x, tag)),
+    row("proxy.image.pullPolicy", |v, x| text(&mut v.proxy.image.pull_policy, x, pull_policy)),
+    row("proxy.capabilities", |v, x| capabilities(&mut v.proxy.capabilities, x)),
+    row("proxy.enableExternalProfiles", |v, x| boolean(&mut v.proxy.enable_external_profiles, x)),
+    row("proxy.enableShutdownEndpoint", |v, x| boolean(&mut v.proxy.enable_shutdown_endpoint, x)),
+    row("proxy.logLevel", |v, x| text(&mut v.proxy.log_level, x, |s| reads("LINKERD2_PROXY_LOG", s))),
+    row("proxy.logFormat", |v, x| text(&mut v.proxy.log_format, x, |s| reads("LINKERD2_PROXY_LOG_FORMAT", s))),
+    row("proxy.logHTTPHeaders", |v, x| text(&mut v.proxy.log_http_headers, x, log_http_headers)),
+    row("proxy.ports.admin", |v, x| port(&mut v.proxy.ports.admin, x)),
+    row("proxy.ports.control", |v, x| port(&mut v.proxy.ports.control, x)),
+    row("proxy.ports.inbound", |v, x| port(&mut v.proxy.ports.inbound, x)),
+    row("proxy.ports.outbound", |v, x| port(&mut v.proxy.ports.outbound, x)),
+    row("proxy.resources.cpu.limit", |v, x| text(&mut v.proxy.resources.cpu.limit, x, amount)),
+    row("proxy.resources.cpu.request", |v, x| text(&mut v.proxy.resources.cpu.request, x, amount)),
+    row("proxy.resources.memory.limit", |v, x| text(&mut v.proxy.resources.memory.limit, x, amount)),
+    row("proxy.resources.memory.request", |v, x| text(&mut v.proxy.resources.memory.request, x, amount)),
+    row("proxy.resources.ephemeral-storage.limit", |v, x| text(&mut v.proxy.resources.ephemeral_storage.limit, x, amount)),
+    row("proxy.resources.ephemeral-storage.request", |v, x| text(&mut v.proxy.resources.ephemeral_storage.request, x, amount)),
+    row("proxy.uid", |v, x| integer(&mut v.proxy.uid, x, 1..=integer::MAX_ID)),
+    row("proxy.gid", gid),
+    row("proxy.waitBeforeExitSeconds", |v, x| unsigned(&mut v.proxy.wait_before_exit_seconds, x)),
+    row("proxy.isGateway", |v, x| boolean(&mut v.proxy.is_gateway, x)),
+    row("proxy.isIngress", |v, x| boolean(&mut v.proxy.is_ingress, x)),
+    row("proxy.requireIdentityOnInboundPorts", |v, x| {
+        text(&mut v.proxy.require_identity_on_inbound_ports, x, |s| said(ports::proxy_port_set(s)))
+    }),
+    row("proxy.requireTLSOnInboundPorts", |v, x| {
+        text(&mut v.proxy.require_tls_on_inbound_ports, x, |s| said(ports::proxy_port_set(s)))
+    }),
+    row("proxy.outboundConnectTimeout", |v, x| {
+        text(&mut v.proxy.outbound_connect_timeout, x, |s| optional("LINKERD2_PROXY_OUTBOUND_CONNECT_TIMEOUT", s))
+    }),
+    row("proxy.inboundConnectTimeout", |v, x| {
+        text(&mut v.proxy.inbound_connect_timeout, x, |s| optional("LINKERD2_PROXY_INBOUND_CONNECT_TIMEOUT", s))
+    }),
+    row("proxy.outboundDiscoveryCacheUnusedTimeout", |v, x| {
+        text(&mut v.proxy.outbound_discovery_cache_unused_timeout, x, |s| {
+            optional("LINKERD2_PROXY_OUTBOUND_DISCOVERY_IDLE_TIMEOUT", s)
+        })
+    }),
+    row("proxy.inboundDiscoveryCacheUnusedTimeout", |v, x| {
+        text(&mut v.proxy.inbound_discovery_cache_unused_timeout, x, |s| {
+            optional("LINKERD2_PROXY_INBOUND_DISCOVERY_IDLE_TIMEOUT", s)
+        })
+    }),
+    row("proxy.disableOutboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_outbound_protocol_detect_timeout, x)),
+    row("proxy.disableInboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_inbound_protocol_detect_timeout, x)),
+    row("proxy.opaquePorts", |v, x| text(&mut v.proxy.opaque_ports, x, any)),
+    row("proxy.await", |v, x| boolean(&mut v.proxy.await_ready, x)),
+    row("proxy.defaultInboundPolicy", |v, x| {
+        text(&mut v.proxy.default_inbound_policy, x, |s| reads("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", s))
+    }),
+    row("proxy.accessLog", |v, x| text(&mut v.proxy.access_log, x, |s| reads("LINKERD2_PROXY_ACCESS_LOG", s))),
+    row("proxy.shutdownGracePeriod", |v, x| {
+        text(&mut v.proxy.shutdown_grace_period, x, |s| optional("LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD", s))
+    }),
+    row("proxy.nativeSidecar", |v, x| boolean(&mut v.proxy.native_sidecar, x)),
+    row("proxy.startupProbe", |v, x| probe(&mut v.proxy.startup_probe, x)),
+    row("proxy.readinessProbe", |v, x| probe(&mut v.proxy.readiness_probe, x)),
+    row("proxy.livenessProbe", |v, x| probe(&mut v.proxy.liveness_probe, x)),
+    row("proxy.control.streams.initialTimeout", |v, x| {
+        text(&mut v.proxy.control_streams.initial_timeout, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_INITIAL_TIMEOUT", s))
+    }),
+    row("proxy.control.streams.idleTimeout", |v, x| {
+        text(&mut v.proxy.control_streams.idle_timeout, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_IDLE_TIMEOUT", s))
+    }),
+    row("proxy.control.streams.lifetime", |v, x| {
+        text(&mut v.proxy.control_streams.lifetime, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_LIFETIME", s))
+    }),
+    row("proxy.metrics.hostnameLabels", |v, x| boolean(&mut v.proxy.hostname_labels, x)),
+    row("proxy.tracing.enabled", |v, x| boolean(&mut v.proxy.tracing.enabled, x)),
+    row("proxy.tracing.protocol", |v, x| text(&mut v.proxy.tracing.protocol, x, |s| optional("LINKERD2_PROXY_TRACE_PROTOCOL", s))),
+    row("proxy.tracing.labels", |v, x| labels(&mut v.proxy.tracing.labels, x)),
+    row("proxy.tracing.traceServiceName", |v, x| text(&mut v.proxy.tracing.trace_service_name, x, any)),
+    row("proxy.tracing.collector.endpoint", |v, x| {
+        text(&mut v.proxy.tracing.endpoint, x, |s| optional("LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", s))
+    }),
+    row("proxy.tracing.collector.meshIdentity.serviceAccountName", |v, x| {
+        text(&mut v.proxy.tracing.service_account_name, x, dns_domain)
+    }),
+    row("proxy.tracing.collector.meshIdentity.namespace", |v, x| text(&mut v.proxy.tracing.namespace, x, dns_domain)),
+    row("proxy.additionalEnv", |v, x| env(&mut v.proxy.additional_env, x)),
+    row("proxy.experimentalEnv", |v, x| env(&mut v.proxy.experimental_env, x)),
+    row("proxy.inbound", |v, x| merge_params(&mut v.proxy.inbound, x)),
+    row("proxy.outbound", |v, x| merge_params(&mut v.proxy.outbound, x)),
+    row("proxy.cores", |v, x| integer(&mut v.proxy.cores, x, 0..=i64::MAX)),
+    row("proxy.runtime.workers.minimum", |v, x| integer(&mut v.proxy.workers.minimum, x, 0..=i64::MAX)),
+    row("proxy.runtime.workers.maximum", |v, x| integer(&mut v.proxy.workers.maximum, x, 0..=i64::MAX)),
+    row("proxy.runtime.workers.maximumCPURatio", cpu_ratio),
+    row("proxy.securityContext", |v, x| merge_object(&mut v.proxy.security_context, x)),
+    row("proxyInit.capabilities", |v, x| {
+        let mut given = Some(v.proxy_init.capabilities.clone());
+        capabilities(&mut given, x)?;
+        v.proxy_init.capabilities = given.unwrap_or_default();
+        Ok(())
+    }),
+    row("proxyInit.ignoreInboundPorts", |v, x| text(&mut v.proxy_init.ignore_inbound_ports, x, any)),
+    row("proxyInit.ignoreOutboundPorts", |v, x| text(&mut v.proxy_init.ignore_outbound_ports, x, any)),
+    row("proxyInit.skipSubnets", |v, x| text(&mut v.proxy_init.skip_subnets, x, |s| said(network::cidr_list_init(s)))),
+    row("proxyInit.logLevel", |v, x| text(&mut v.proxy_init.log_level, x, init_log_level)),
+    row("proxyInit.logFormat", |v, x| text(&mut v.proxy_init.log_format, x, any)),
+    row("proxyInit.xtMountPath.mountPath", |v, x| text(&mut v.proxy_init.xt_mount_path, x, mount_path)),
+    row("proxyInit.closeWaitTimeoutSecs", |v, x| integer(&mut v.proxy_init.close_wait_timeout_secs, x, 0..=i64::from(i32::MAX))),
+    row("proxyInit.privileged", |v, x| boolean(&mut v.proxy_init.privileged, x)),
+    row("proxyInit.runAsRoot", |v, x| boolean(&mut v.proxy_init.run_as_root, x)),
+    row("proxyInit.runAsUser", |v, x| integer(&mut v.proxy_init.run_as_user, x, 0..=integer::MAX_ID)),
+    row("proxyInit.runAsGroup", |v, x| integer(&mut v.proxy_init.run_as_group, x, 0..=integer::MAX_ID)),
+    row("proxyInit.iptablesMode", |v, x| text(&mut v.proxy_init.iptables_mode, x, iptables_mode)),
+    row("networkValidator.logLevel", |v, x| text(&mut v.network_validator.log_level, x, not_empty)),
+    row("networkValidator.logFormat", |v, x| text(&mut v.network_validator.log_format, x, validator_log_format)),
+    row("networkValidator.connectAddr", |v, x| text(&mut v.network_validator.connect_addr, x, socket_address)),
+    row("networkValidator.listenAddr", |v, x| text(&mut v.network_validator.listen_addr, x, socket_address)),
+    row("networkValidator.timeout", |v, x| text(&mut v.network_validator.timeout, x, not_empty)),
+    row("networkValidator.enableSecurityContext", |v, x| boolean(&mut v.network_validator.enable_security_context, x)),
+    row("networkValidator.securityContext", |v, x| merge_object(&mut v.network_validator.security_context, x)),
+    row("debugContainer.image.name", |v, x| text(&mut v.debug_image.name, x, |s| said(image::name(s)))),
+    row("debugContainer.image.version", |v, x| text(&mut v.debug_image.version, x, tag)),
+    row("debugContainer.image.pullPolicy", |v, x| text(&mut v.debug_image.pull_policy, x, pull_policy)),
+];
+
+/// The problem as text.
+fn said<T, E: std::fmt::Display>(parsed: Result<T, E>) -> Result<(), String> {
+    parsed.map(drop).map_err(|e| e.to_string())
+}
+
+fn refuse(problem: &str) -> Result<(), String> {
+    Err(problem.to_owned())
+}
+
+/// Text, or a number or boolean that YAML made of it.
+fn text(to: &mut String, from: &Value, check: fn(&str) -> Result<(), String>) -> Result<(), String> {
+    let given = match from {
+        Value::Null => String::new(),
+        Value::String(s) => s.clone(),
+        Value::Number(n) => n.to_string(),
+        Value::Bool(b) => b.to_string(),
+        Value::Array(_) | Value::Object(_) => return refuse("not a text"),
+    };
+    check(&given)?;
+    *to = given;
+    Ok(())
+}
+
+fn boolean(to: &mut bool, from: &Value) -> Result<(), String> {
+    *to = match from {
+        Value::Null => false,
+        Value::Bool(b) => *b,
+        _ => return refuse("neither true nor false"),
+    };
+    Ok(())
+}
+
+/// A whole number, also one that JSON writes with a fraction of nothing.
+fn whole(from: &Value) -> Option<i64> {
+    let number = from.as_number()?;
+    number.as_i64().or_else(|| {
+        let float = number.as_f64()?;
+        let whole = format!("{float:.0}").parse().ok()?;
+        (float.fract() == 0.0).then_some(whole)
+    })
+}
+
+fn integer(to: &mut i64, from: &Value, range: std::ops::RangeInclusive<i64>) -> Result<(), String> {
+    let given = if from.is_null() { Some(0) } else { whole(from) };
+    match given.filter(|n| range.contains(n)) {
+        Some(n) => *to = n,
+        None if *range.end() == i64::MAX => return refuse("not a whole number from 0"),
+        None => return Err(format!("not a whole number from {} to {}", range.start(), range.end())),
+    }
+    Ok(())
+}
+
+fn unsigned(to: &mut u64, from: &Value) -> Result<(), String> {
+    *to = match (from, from.as_u64().or_else(|| whole(from).and_then(|n| n.try_into().ok()))) {
+        (Value::Null, _) => 0,
+        (_, Some(n)) => n,
+        (_, None) => return refuse("not a whole number from 0"),
+    };
+    Ok(())
+}
+
+fn port(to: &mut u16, from: &Value) -> Result<(), String> {
+    match whole(from).and_then(|n| u16::try_from(n).ok()).filter(|n| *n != 0) {
+        Some(n) => *to = n,
+        None => return refuse("not a port between 1 and 65535"),
+    }
+    Ok(())
+}
+
+/// A negative group means none, as in the chart.
+fn gid(v: &mut Values, from: &Value) -> Result<(), String> {
+    let mut given = -1;
+    integer(&mut given, from, i64::MIN..=integer::MAX_ID).map_err(|_| integer::IntegerError::NotGid.to_string())?;
+    v.proxy.gid = (given >= 0).then_some(given);
+    Ok(())
+}
+
+fn cpu_ratio(v: &mut Values, from: &Value) -> Result<(), String> {
+    let given = match from {
+        Value::Null => Some(0.0),
+        _ => from.as_f64(),
+    };
+    match given.filter(|r| (0.0..=1.0).contains(r)) {
+        Some(r) => v.proxy.workers.maximum_cpu_ratio = r,
+        None => return refuse("not a number from 0 to 1"),
+    }
+    Ok(())
+}
+
+fn capabilities(to: &mut Option<Capabilities>, from: &Value) -> Result<(), String> {
+    let Value::Object(map) = from else {
+        return if from.is_null() {
+            *to = None;
+            Ok(())
+        } else {
+            refuse("not an object")
+        };
+    };
+    let mut given = to.clone().unwrap_or_default();
+    for (key, list) in [("add", &mut given.add), ("drop", &mut given.drop)] {
+        match map.get(key) {
+            None => {}
+            Some(Value::Null) => list.clear(),
+            Some(names) => match names.as_array().map(|a| a.iter().map(|n| n.as_str().map(str::to_owned)).collect()) {
+                Some(Some(names)) => *list = names,
+                _ => return Err(format!("one whose {key} is no list of texts")),
+            },
+        }
+    }
+    *to = Some(given);
+    Ok(())
+}
+
+fn probe(to: &mut Probe, from: &Value) -> Result<(), String> {
+    let Value::Object(map) = from else {
+        return if from.is_null() { Ok(()) } else { refuse("not an object") };
+    };
+    let mut given = *to;
+    for (key, seconds, least) in [
+        ("initialDelaySeconds", &mut given.initial_delay_seconds, 0),
+        ("timeoutSeconds", &mut given.timeout_seconds, 0),
+        ("periodSeconds", &mut given.period_seconds, 0),
+        ("failureThreshold", &mut given.failure_threshold, 0),
+    ] {
+        match map.get(key) {
+            None => {}
+            Some(x) => {
+                match if x.is_null() { Some(0) } else { whole(x) }.and_then(|n| i32::try_from(n).ok()).filter(|n| *n >= least) {
+                    Some(n) => *seconds = n,
+                    None => return Err(format!("one whose {key} is not a whole number from {least}")),
+                }
+            }
+        }
+    }
+    *to = given;
+    Ok(())
+}
+
+fn labels(to: &mut BTreeMap<String, String>, from: &Value) -> Result<(), String> {
+    let Value::Object(map) = from else {
+        return if from.is_null() {
+            to.clear();
+            Ok(())
+        } else {
+            refuse("not an object")
+        };
+    };
+    let mut given = to.clone();
+    for (key, value) in map {
+        let mut one = String::new();
+        text(&mut one, value, any).map_err(|problem| format!("one whose {key} is {problem}"))?;
+        given.insert(key.clone(), one);
+    }
+    *to = given;
+    Ok(())
+}
+
+/// Entries in the shape of a container's `env`; what the API server would refuse is said by its place, never by its value.
+fn env(to: &mut Vec<Value>, from: &Value) -> Result<(), String> {
+    let entries = match from {
+        Value::Null => &[],
+        Value::Array(entries) => entries.as_slice(),
+        _ => return refuse("not a list"),
+    };
+    let read = entries.iter().enumerate().map(|(index, entry)| {
+        crate::parse::env_entry::entry(entry).map_err(|problem| format!("one whose entry {index} is {problem}"))
+    });
+    *to = read.collect::<Result<_, _>>()?;
+    Ok(())
+}
+
+/// Deep merge: objects merge, anything else replaces.
+fn merge_object(to: &mut Map<String, Value>, from: &Value) -> Result<(), String> {
+    match from {
+        Value::Null => to.clear(),
+        Value::Object(map) => {
+            for (key, value) in map {
+                match (to.get_mut(key), value) {
+                    (Some(Value::Object(below)), Value::Object(_)) => merge_object(below, value)?,
+                    _ => {
+                        to.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        _ => return refuse("not an object"),
+    }
+    Ok(())
+}
+
+/// Proxy parameters: three levels of objects, then a scalar that the proxy can read.
+fn merge_params(to: &mut Map<String, Value>, from: &Value) -> Result<(), String> {
+    let levels = |value: &Value| {
+        let nested = |value: &Value| value.as_object().is_none_or(|m| m.values().all(|v| v.is_object() || v.is_null()));
+        value.as_object().is_none_or(|scopes| scopes.values().all(|s| (s.is_object() && nested(s)) || s.is_null()))
+    };
+    if !levels(from) {
+        return refuse("not an object of scopes, protocols and parameters");
+    }
+    merge_object(to, from)
+}
+
+fn any(_: &str) -> Result<(), String> {
+    Ok(())
+}
+
+fn not_empty(text: &str) -> Result<(), String> {
+    if text.is_empty() { refuse("empty") } else { Ok(()) }
+}
+
+fn reads(variable: &str, text: &str) -> Result<(), String> {
+    said(proxy_env::readable(variable, text))
+}
+
+/// Empty: the variable is not set.
+fn optional(variable: &str, text: &str) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { reads(variable, text) }
+}
+
+fn tag(text: &str) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { said(image::tag(text)) }
+}
+
+fn pull_policy(text: &str) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { said(image::pull_policy(text)) }
+}
+
+/// Empty: no such request or limit.
+fn amount(text: &str) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { said(quantity::resource(text)) }
+}
+
+fn log_http_headers(text: &str) -> Result<(), String> {
+    if matches!(text, "insecure" | "off" | "") { Ok(()) } else { refuse("neither insecure nor off") }
+}
+
+fn iptables_mode(text: &str) -> Result<(), String> {
+    if matches!(text, "nft" | "legacy") { Ok(()) } else { refuse("neither nft nor legacy") }
+}
+
+fn init_log_level(text: &str) -> Result<(), String> {
+    let known = ["panic", "fatal", "error", "warn", "warning", "info", "debug", "trace"];
+    if text.is_empty() || known.iter().any(|k| k.eq_ignore_ascii_case(text)) { Ok(()) } else { refuse("not a log level") }
+}
+
+fn validator_log_format(text: &str) -> Result<(), String> {
+    if matches!(text, "plain" | "json") { Ok(()) } else { refuse("neither plain nor json") }
+}
+
+fn socket_address(text: &str) -> Result<(), String> {
+    if text.is_empty() || text.parse::<std::net::SocketAddr>().is_ok() { Ok(()) } else { refuse("not an IP address with a port") }
+}
+
+fn mount_path(text: &str) -> Result<(), String> {
+    if text.is_empty() || text.contains(':') { refuse("not a mount path") } else { Ok(()) }
+}
+
+/// A domain as it is put into service names and identities.
+fn dns_domain(text: &str) -> Result<(), String> {
+    let fine = text.split('.').all(|label| {
+        let bytes = label.as_bytes();
+        (1..=63).contains(&bytes.len())
+            && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-')
+            && bytes.first() != Some(&b'-')
+            && bytes.last() != Some(&b'-')
+    });
+    if text.is_empty() || fine { Ok(()) } else { refuse("not a DNS name") }
+}

@@ -1,0 +1,95 @@
+//! What a person is told: one line, at most 120 characters, stable from call to call.
+
+use std::fmt;
+
+/// The longest line that clients show whole.
+pub const MAX_CHARS: usize = 120;
+
+/// Where the thing stands that a warning is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// An annotation of the object.
+    Annotation(&'static str),
+    /// An annotation of its namespace.
+    NamespaceAnnotation(&'static str),
+    /// The pod as a whole.
+    Pod,
+    /// The mesh's configuration.
+    Configuration,
+}
+
+/// One thing that a person should act on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Warning {
+    place: Place,
+    value: Option<String>,
+    problem: String,
+    unused: bool,
+}
+
+impl Warning {
+    /// An annotation whose value was not used; `problem` says what it is not, as a noun phrase.
+    #[must_use]
+    pub fn unused(place: Place, value: &str, problem: impl fmt::Display) -> Self {
+        Warning { place, value: Some(value.to_owned()), problem: problem.to_string(), unused: true }
+    }
+
+    /// The same, of an annotation whose text may hold a secret and is not shown.
+    #[must_use]
+    pub fn unused_unseen(place: Place, problem: impl fmt::Display) -> Self {
+        Warning { place, value: None, problem: format!("is {problem}"), unused: true }
+    }
+
+    /// Anything else, in a sentence that needs no value.
+    #[must_use]
+    pub fn plain(place: Place, sentence: impl fmt::Display) -> Self {
+        Warning { place, value: None, problem: sentence.to_string(), unused: false }
+    }
+
+    /// Whether the warning is about an annotation that was not used, the case that `onInvalidAnnotation` decides.
+    #[must_use]
+    pub fn is_invalid_annotation(&self) -> bool {
+        self.unused && self.place != Place::Configuration
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match &self.place {
+            Place::Annotation(name) => (*name).to_owned(),
+            Place::NamespaceAnnotation(name) => format!("namespace's {name}"),
+            Place::Pod => "pod".to_owned(),
+            Place::Configuration => "mesh".to_owned(),
+        };
+        let line = match &self.value {
+            None if self.unused => format!("{place} {}", self.problem),
+            None => format!("{place}: {}", self.problem),
+            Some(value) => {
+                let rest = format!("{place}: \"\" is {}", self.problem).chars().count();
+                format!("{place}: {} is {}", quoted(value, MAX_CHARS.saturating_sub(rest).max(8)), self.problem)
+            }
+        };
+        f.write_str(&shortened(&line, MAX_CHARS))
+    }
+}
+
+/// The value in quotes and escaped, of at most `room` characters between them.
+fn quoted(value: &str, room: usize) -> String {
+    let debug = format!("{value:?}");
+    let escaped = debug.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&debug);
+    format!("\"{}\"", shortened(escaped, room))
+}
+
+/// The text, or as much of it as fits with an ellipsis.
+#[must_use]
+pub fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(room.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests;

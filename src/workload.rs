@@ -1,0 +1,265 @@
+//! A read-only view of an admitted object.
+//!
+//! In: the object as the host sent it. Out: what decisions and rendering ask of it. Nothing here changes the object, and nothing
+//! of it goes through a type. A `null` is as good as absent everywhere.
+
+use crate::annotation;
+use serde_json::{Map, Value};
+
+/// Kinds that are injected or annotated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A pod.
+    Pod,
+    /// A service.
+    Service,
+}
+
+impl Kind {
+    /// The kind of that group and name, when it is one of ours.
+    #[must_use]
+    pub fn of(group: &str, kind: &str) -> Option<Kind> {
+        match (group, kind) {
+            ("", "Pod") => Some(Kind::Pod),
+            ("", "Service") => Some(Kind::Service),
+            _ => None,
+        }
+    }
+}
+
+/// An object whose shape is not that of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the object cannot be read: {path} is not {expected}")]
+pub struct ShapeError {
+    path: &'static str,
+    expected: &'static str,
+}
+
+/// The view.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload<'a> {
+    kind: Kind,
+    meta: &'a Value,
+    spec: &'a Value,
+}
+
+/// One container of a pod.
+#[derive(Clone, Copy, Debug)]
+pub struct Container<'a>(&'a Value);
+
+/// Which of a pod's lists a container is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// `spec.initContainers`.
+    Init,
+    /// `spec.containers`.
+    Main,
+}
+
+impl<'a> Workload<'a> {
+    /// Views an object of that kind.
+    ///
+    /// # Errors
+    /// [`ShapeError`] when a part that is read here has another shape than the API gives it.
+    pub fn read(kind: Kind, object: &'a Value) -> Result<Workload<'a>, ShapeError> {
+        let wrong = |path, expected| Err(ShapeError { path, expected });
+        if !object.is_object() {
+            return wrong("the object", "an object");
+        }
+        let meta = object.get("metadata").unwrap_or(&Value::Null);
+        let spec = object.get("spec").unwrap_or(&Value::Null);
+        if !(meta.is_object() || meta.is_null()) {
+            return wrong("metadata", "an object");
+        }
+        for (path, map) in [("metadata.annotations", meta.get("annotations")), ("metadata.labels", meta.get("labels"))] {
+            if !map.is_none_or(|m| m.is_null() || m.as_object().is_some_and(|m| m.values().all(Value::is_string))) {
+                return wrong(path, "an object of texts");
+            }
+        }
+        if !(spec.is_object() || (spec.is_null() && kind == Kind::Service)) {
+            return wrong("spec", "an object");
+        }
+        let lists: &[(&str, &str)] = match kind {
+            Kind::Pod => {
+                &[("containers", "spec.containers"), ("initContainers", "spec.initContainers"), ("volumes", "spec.volumes")]
+            }
+            Kind::Service => &[("ports", "spec.ports")],
+        };
+        for (key, path) in lists {
+            let fine = |list: &Value| list.is_null() || list.as_array().is_some_and(|l| l.iter().all(Value::is_object));
+            if !spec.get(key).is_none_or(fine) {
+                return wrong(path, "a list of objects");
+            }
+        }
+        if kind == Kind::Pod && !spec.get("containers").is_some_and(Value::is_array) {
+            return wrong("spec.containers", "a list of objects");
+        }
+        Ok(Workload { kind, meta, spec })
+    }
+
+    /// The kind of the object.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its namespace, where it names one itself.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&'a str> {
+        self.meta.get("namespace")?.as_str().filter(|n| !n.is_empty())
+    }
+
+    /// Its annotations.
+    #[must_use]
+    pub fn annotations(&self) -> Option<&'a Map<String, Value>> {
+        self.meta.get("annotations")?.as_object()
+    }
+
+    /// One annotation.
+    #[must_use]
+    pub fn annotation(&self, key: &str) -> Option<&'a str> {
+        self.annotations()?.get(key)?.as_str()
+    }
+
+    /// One label.
+    #[must_use]
+    pub fn label(&self, key: &str) -> Option<&'a str> {
+        self.meta.get("labels")?.as_object()?.get(key)?.as_str()
+    }
+
+    /// Its owner references, as they are.
+    #[must_use]
+    pub fn owner_references(&self) -> &'a [Value] {
+        items(self.meta, "ownerReferences")
+    }
+
+    /// The containers of one list.
+    pub fn containers_of(&self, list: List) -> impl Iterator<Item = Container<'a>> + use<'a> {
+        let key = match list {
+            List::Init => "initContainers",
+            List::Main => "containers",
+        };
+        items(self.spec, key).iter().map(Container)
+    }
+
+    /// All containers, those of `initContainers` first.
+    pub fn containers(&self) -> impl Iterator<Item = Container<'a>> + use<'a> {
+        self.containers_of(List::Init).chain(self.containers_of(List::Main))
+    }
+
+    /// The first of `spec.containers`, whose capabilities and token mount the proxy shares.
+    #[must_use]
+    pub fn first_container(&self) -> Option<Container<'a>> {
+        self.containers_of(List::Main).next()
+    }
+
+    /// Whether the pod has an `emptyDir` volume of that name.
+    #[must_use]
+    pub fn has_empty_dir(&self, name: &str) -> bool {
+        let is = |v: &Value| v.get("name").and_then(Value::as_str) == Some(name) && v.get("emptyDir").is_some_and(Value::is_object);
+        items(self.spec, "volumes").iter().any(is)
+    }
+
+    /// Whether the pod shares its node's network.
+    #[must_use]
+    pub fn host_network(&self) -> bool {
+        self.spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Whether the pod refuses its service account's token.
+    #[must_use]
+    pub fn token_refused(&self) -> bool {
+        self.spec.get("automountServiceAccountToken").and_then(Value::as_bool) == Some(false)
+    }
+
+    /// Whether the pod can run on Windows only.
+    #[must_use]
+    pub fn is_windows(&self) -> bool {
+        let selects = |key| self.spec.get("nodeSelector").and_then(|s| s.get(key)).and_then(Value::as_str) == Some("windows");
+        let os = self.spec.get("os").and_then(|os| os.get("name")).and_then(Value::as_str);
+        os == Some("windows") || selects(annotation::NODE_OS) || selects(annotation::NODE_OS_BETA)
+    }
+
+    /// The number of a named container port; where several share a name, the last, as Linkerd takes it.
+    #[must_use]
+    pub fn named_port(&self, name: &str) -> Option<u16> {
+        let mut found = None;
+        for port in self.containers().flat_map(|c| c.ports()) {
+            if !name.is_empty() && port.get("name").and_then(Value::as_str) == Some(name) {
+                found = port_number(port.get("containerPort")).or(found);
+            }
+        }
+        found
+    }
+
+    /// The numbers of all container ports in order of appearance, of any protocol.
+    pub fn container_ports(&self) -> impl Iterator<Item = u16> + use<'a> {
+        self.containers().flat_map(|c| c.ports()).filter_map(|p| port_number(p.get("containerPort")))
+    }
+
+    /// The ports of a service.
+    #[must_use]
+    pub fn service_ports(&self) -> &'a [Value] {
+        items(self.spec, "ports")
+    }
+}
+
+impl<'a> Container<'a> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.0.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Its image.
+    #[must_use]
+    pub fn image(&self) -> &'a str {
+        self.0.get("image").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Its ports, as they are.
+    #[must_use]
+    pub fn ports(&self) -> &'a [Value] {
+        items(self.0, "ports")
+    }
+
+    /// Its capabilities block, when it has one.
+    #[must_use]
+    pub fn capabilities(&self) -> Option<&'a Value> {
+        self.0.get("securityContext")?.get("capabilities").filter(|c| !c.is_null())
+    }
+
+    /// Its mount of the service account's token.
+    #[must_use]
+    pub fn token_mount(&self) -> Option<&'a Value> {
+        let at = |m: &&Value| m.get("mountPath").and_then(Value::as_str) == Some("/var/run/secrets/kubernetes.io/serviceaccount");
+        items(self.0, "volumeMounts").iter().find(at)
+    }
+
+    /// The ports on which it accepts TCP connections, as far as the pod says: its container ports, and those of its probes that
+    /// are given as numbers. A named probe port is one of its container ports already.
+    pub fn inbound_ports(&self) -> impl Iterator<Item = u16> + use<'a> {
+        let tcp = |port: &&Value| matches!(port.get("protocol").and_then(Value::as_str), None | Some("" | "TCP"));
+        let declared = self.ports().iter().filter(tcp).filter_map(|p| port_number(p.get("containerPort")));
+        let probes = ["readinessProbe", "livenessProbe", "startupProbe"].into_iter().filter_map(|p| self.0.get(p));
+        let probed = probes.flat_map(|probe| {
+            let handlers = ["httpGet", "tcpSocket", "grpc"].into_iter();
+            handlers.filter_map(|h| port_number(probe.get(h).and_then(|h| h.get("port"))))
+        });
+        declared.chain(probed)
+    }
+}
+
+/// A port number as the API writes it: a whole number from 1 to 65535.
+#[must_use]
+pub fn port_number(value: Option<&Value>) -> Option<u16> {
+    value?.as_u64().and_then(|n| u16::try_from(n).ok()).filter(|n| *n != 0)
+}
+
+/// A list of an object; empty when there is none.
+fn items<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests;
