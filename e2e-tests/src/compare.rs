@@ -110,10 +110,17 @@ fn elements(place: &Place<'_>, expected: &[Value], actual: &[Value], found: &mut
     }
     let find = |labels: &[String], label: &String| labels.iter().position(|other| other == label);
     for label in left.iter().chain(right.iter().filter(|label| !left.contains(label))) {
-        let own = find(&known, label).and_then(|at| input.get(at));
         let pick = |labels: &[String], of| find(labels, label).and_then(|at| <[Value]>::get(of, at));
-        walk(&place.element(label, own), pick(&left, expected), pick(&right, actual), found);
+        let (wanted, own) = (pick(&left, expected), pick(&known, input));
+        let own = own.filter(|own| wanted.is_none_or(|wanted| keeps(wanted, own)));
+        walk(&place.element(label, own), wanted, pick(&right, actual), found);
     }
+}
+
+/// Whether all that the request has of an element is still there, or another one took its name.
+fn keeps(wanted: &Value, own: &Value) -> bool {
+    let members = own.as_object();
+    wanted == own || members.is_some_and(|members| members.iter().all(|(key, value)| wanted.get(key) == Some(value)))
 }
 
 /// The names of the elements, the second of a name with `#2`; none where an element has no name.
@@ -158,5 +165,4 @@ pub fn lies_under(path: &str, pattern: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "compare/tests.rs"]
 mod tests;

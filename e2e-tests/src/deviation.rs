@@ -8,7 +8,6 @@
 //! Where Linkerd's answer has no object to start from, because it denied the pod or skipped it, an entry names a
 //! *twin*: the same case without what Linkerd stumbles over. Linkerd's answer to the twin is where the entry starts.
 
-pub mod corpus;
 mod decide;
 mod env;
 mod faults;
@@ -21,6 +20,7 @@ mod opaque;
 mod ports;
 mod read;
 mod readable;
+pub mod reading;
 mod resources;
 mod security;
 mod text;
@@ -28,7 +28,7 @@ mod times;
 mod variable;
 
 use crate::compare::{changed_paths, lies_under};
-use corpus::{Case, LinkerdResult, Outcome};
+use reading::{LinkerdResult, Outcome, Reading};
 use serde_json::{Value, json};
 
 /// One deliberate difference.
@@ -39,9 +39,9 @@ pub struct Deviation {
     pub title: &'static str,
     /// The only paths that the entry may touch, with `*` for any text.
     pub paths: &'static [&'static str],
-    applies: fn(&Case, &LinkerdResult) -> bool,
-    twin: fn(&Case, &LinkerdResult) -> Option<Case>,
-    apply: fn(&Case, &mut Expected),
+    applies: fn(&Reading, &LinkerdResult) -> bool,
+    twin: fn(&Reading, &LinkerdResult) -> Option<Reading>,
+    apply: fn(&Reading, &mut Expected),
 }
 
 /// What must come out.
@@ -71,14 +71,16 @@ pub struct Explanation {
 pub struct NoAnswer {
     /// The entry that asks.
     pub id: &'static str,
+    /// The entries that were applied before.
+    pub by: Vec<&'static str>,
     /// The twin.
-    pub twin: Box<Case>,
+    pub twin: Box<Reading>,
 }
 
 impl Expected {
     /// What Linkerd's answer says as it stands.
     #[must_use]
-    pub fn of(case: &Case, linkerd: &LinkerdResult) -> Self {
+    pub fn of(case: &Reading, linkerd: &LinkerdResult) -> Self {
         let object = linkerd.object.clone().unwrap_or_else(|| case.request.object.clone());
         Self { outcome: linkerd.outcome, object, raw_patch: linkerd.raw_patch.clone() }
     }
@@ -86,8 +88,8 @@ impl Expected {
     /// Sets or takes away the annotation of opaque ports; where that is all that changes, it decides the outcome.
     fn annotate_opaque_ports(&mut self, text: Option<&str>) {
         if let Some(text) = text {
-            self.object["metadata"]["annotations"][opaque::KEY] = json!(text);
-        } else if let Some(annotations) = self.object["metadata"]["annotations"].as_object_mut() {
+            object::set_metadata(&mut self.object, "annotations", opaque::KEY, text);
+        } else if let Some(annotations) = self.object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
             annotations.remove(opaque::KEY);
         }
         if self.outcome != Outcome::Injected {
@@ -99,22 +101,22 @@ impl Expected {
 impl Deviation {
     /// Whether the entry has something to say about the case.
     #[must_use]
-    pub fn applies(&self, case: &Case, linkerd: &LinkerdResult) -> bool {
+    pub fn applies(&self, case: &Reading, linkerd: &LinkerdResult) -> bool {
         (self.applies)(case, linkerd)
     }
 
     /// The case to ask Linkerd's injector about instead, where its answer to this one is no start.
     #[must_use]
-    pub fn twin(&self, case: &Case, linkerd: &LinkerdResult) -> Option<Case> {
+    pub fn twin(&self, case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
         (self.twin)(case, linkerd).map(|twin| twin.renamed(format!("{}#{}", case.name, self.id)))
     }
 
     /// Turns Linkerd's answer, or what the entries before made of it, into ours.
-    pub fn apply(&self, case: &Case, expected: &mut Expected) {
+    pub fn apply(&self, case: &Reading, expected: &mut Expected) {
         (self.apply)(case, expected);
     }
 
-    fn checked_apply(&self, case: &Case, expected: &mut Expected, from: &Expected) -> Vec<String> {
+    fn checked_apply(&self, case: &Reading, expected: &mut Expected, from: &Expected) -> Vec<String> {
         self.apply(case, expected);
         let mut paths = changed_paths(&from.object, &expected.object);
         if from.outcome != expected.outcome {
@@ -133,7 +135,11 @@ impl Deviation {
 /// # Errors
 ///
 /// A twin without an answer.
-pub fn explain(case: &Case, linkerd: &LinkerdResult, answer: &mut dyn FnMut(&Case) -> Option<LinkerdResult>) -> Result<Explanation, NoAnswer> {
+pub fn explain(
+    case: &Reading,
+    linkerd: &LinkerdResult,
+    answer: &mut dyn FnMut(&Reading) -> Option<LinkerdResult>,
+) -> Result<Explanation, NoAnswer> {
     let mut explanation = Explanation { expected: Expected::of(case, linkerd), by: Vec::new(), faults: Vec::new() };
     let (mut asked, mut answered) = (case.clone(), linkerd.clone());
     for entry in DEVIATIONS {
@@ -142,7 +148,8 @@ pub fn explain(case: &Case, linkerd: &LinkerdResult, answer: &mut dyn FnMut(&Cas
         }
         let before = explanation.expected.clone();
         if let Some(twin) = entry.twin(&asked, &answered) {
-            answered = answer(&twin).ok_or_else(|| NoAnswer { id: entry.id, twin: Box::new(twin.clone()) })?;
+            answered =
+                answer(&twin).ok_or_else(|| NoAnswer { id: entry.id, by: explanation.by.clone(), twin: Box::new(twin.clone()) })?;
             explanation.expected = Expected::of(&twin, &answered);
             asked = twin;
         }
@@ -152,32 +159,48 @@ pub fn explain(case: &Case, linkerd: &LinkerdResult, answer: &mut dyn FnMut(&Cas
     Ok(explanation)
 }
 
-/// Gives an object that came of a twin the case's own texts back.
-pub fn restore(case: &Case, object: &mut Value) {
-    text::restore(case, object);
+/// What must come out where nobody could be asked about the twin but the policy itself: `ours` on the twin, with the
+/// case's own texts.
+///
+/// An answer to the twin from the policy needs no other entry, for it is no longer Linkerd's.
+#[must_use]
+pub fn relate(case: &Reading, asked: &NoAnswer, ours: &LinkerdResult) -> Explanation {
+    let mut expected = Expected::of(&asked.twin, ours);
+    match asked.id {
+        "D01" => text::undisguise(case, &mut expected.object),
+        id => DEVIATIONS.iter().filter(|entry| entry.id == id).for_each(|entry| entry.apply(case, &mut expected)),
+    }
+    metadata::forget_record(&mut expected.object);
+    let by = asked.by.iter().copied().chain([asked.id]).collect();
+    Explanation { expected, by, faults: Vec::new() }
 }
 
-fn no_twin(_: &Case, _: &LinkerdResult) -> Option<Case> {
+/// Puts the record of a later call's needs in `ours` where any is expected, if it has the form of one (D36).
+pub fn accept_record(expected: &mut Value, ours: &Value) {
+    metadata::accept_record(expected, ours);
+}
+
+fn no_twin(_: &Reading, _: &LinkerdResult) -> Option<Reading> {
     None
 }
 
-fn as_it_is(_: &Case, _: &mut Expected) {}
+fn as_it_is(_: &Reading, _: &mut Expected) {}
 
-fn d26_applies(case: &Case, _: &LinkerdResult) -> bool {
+fn d26_applies(case: &Reading, _: &LinkerdResult) -> bool {
     decide::injects(case) && (resources::d26_applies(case) || images::d26_applies(case) || env::applies(case, "D26"))
 }
 
-fn d26_apply(case: &Case, expected: &mut Expected) {
+fn d26_apply(case: &Reading, expected: &mut Expected) {
     resources::d26_apply(case, &mut expected.object);
     images::d26_apply(case, &mut expected.object);
     env::apply(case, &mut expected.object, "D26");
 }
 
-fn d20_applies(case: &Case, _: &LinkerdResult) -> bool {
+fn d20_applies(case: &Reading, _: &LinkerdResult) -> bool {
     decide::injects(case) && resources::traces(case)
 }
 
-fn d20_apply(_: &Case, expected: &mut Expected) {
+fn d20_apply(_: &Reading, expected: &mut Expected) {
     let item = json!({"path": "annotations", "fieldRef": {"fieldPath": "metadata.annotations"}});
     let volumes = expected.object["spec"]["volumes"].as_array_mut().into_iter().flatten();
     for volume in volumes.filter(|volume| object::is_named(volume, "linkerd-podinfo")) {
@@ -240,7 +263,11 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D02",
         title: "whole numbers are printed as such, not as floats",
-        paths: &["spec/initContainers[linkerd-init]/args", "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_*]/value", "spec/*[linkerd-proxy]/lifecycle/preStop"],
+        paths: &[
+            "spec/initContainers[linkerd-init]/args",
+            "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_*]/value",
+            "spec/*[linkerd-proxy]/lifecycle/preStop",
+        ],
         applies: numbers::d02_applies,
         twin: no_twin,
         apply: numbers::d02_apply,
@@ -248,11 +275,7 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D04",
         title: "every config key that works on a pod is inherited from its namespace",
-        paths: &[
-            "metadata/annotations",
-            "spec/containers",
-            "spec/initContainers",
-        ],
+        paths: &["metadata/annotations", "spec/containers", "spec/initContainers"],
         applies: inherit::d04_applies,
         twin: no_twin,
         apply: inherit::d04_apply,
@@ -284,7 +307,7 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D21",
         title: "networkValidator.enableSecurityContext and proxy.requireTLSOnInboundPorts are honoured",
-        paths: &["spec/initContainers[linkerd-network-validator]/securityContext", "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_INBOUND_PORTS_REQUIRE_TLS]"],
+        paths: &["spec/initContainers[linkerd-network-validator]/securityContext", "spec/*[linkerd-proxy]/env"],
         applies: env::d21_applies,
         twin: no_twin,
         apply: env::d21_apply,
@@ -338,7 +361,10 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D12",
         title: "durations are exact",
-        paths: &["spec/*[linkerd-proxy]/env[LINKERD2_PROXY_*_TIMEOUT]/value", "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD]/value"],
+        paths: &[
+            "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_*_TIMEOUT]/value",
+            "spec/*[linkerd-proxy]/env[LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD]/value",
+        ],
         applies: times::d12_applies,
         twin: no_twin,
         apply: times::d12_apply,
@@ -392,7 +418,11 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D27",
         title: "a value that the proxy or linkerd-init cannot read is not written",
-        paths: &["spec/*[linkerd-proxy]/env", "spec/initContainers[linkerd-init]/args", "spec/initContainers[linkerd-init]/securityContext"],
+        paths: &[
+            "spec/*[linkerd-proxy]/env",
+            "spec/initContainers[linkerd-init]/args",
+            "spec/initContainers[linkerd-init]/securityContext",
+        ],
         applies: times::d27_applies,
         twin: no_twin,
         apply: times::d27_apply,
@@ -432,7 +462,10 @@ pub const DEVIATIONS: &[Deviation] = &[
     Deviation {
         id: "D14",
         title: "capabilities that the application adds go nowhere else",
-        paths: &["spec/*[linkerd-proxy]/securityContext/capabilities", "spec/initContainers[linkerd-init]/securityContext/capabilities/add"],
+        paths: &[
+            "spec/*[linkerd-proxy]/securityContext/capabilities",
+            "spec/initContainers[linkerd-init]/securityContext/capabilities/add",
+        ],
         applies: security::d14_applies,
         twin: no_twin,
         apply: security::d14_apply,
@@ -485,4 +518,15 @@ pub const DEVIATIONS: &[Deviation] = &[
         twin: no_twin,
         apply: metadata::d25_apply,
     },
+    Deviation {
+        id: "D36",
+        title: "an annotation records what a later call needs to merge",
+        paths: &["metadata/annotations[linkerd.io/injection-record]"],
+        applies: metadata::d36_applies,
+        twin: no_twin,
+        apply: metadata::d36_apply,
+    },
 ];
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,9 @@
 pub mod admission;
 pub mod case;
 pub mod cluster;
+pub mod compare;
+pub mod conformance;
+pub mod deviation;
 pub mod host;
 pub mod kinds;
 pub mod policy;

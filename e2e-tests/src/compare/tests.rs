@@ -57,7 +57,10 @@ fn the_users_own_part_is_kept_to_the_letter() {
     assert_eq!(after(app("stdin")), ["spec/containers[app]/stdin"]);
     assert_eq!(after(|o| o["spec"]["containers"][0]["ports"] = json!({})), ["spec/containers[app]/ports"]);
     assert_eq!(after(|o| o["spec"]["containers"][0]["env"][0] = json!({"name": "E"})), ["spec/containers[app]/env[E]/value"]);
-    assert_eq!(after(|o| o["spec"]["tolerations"].as_array_mut().unwrap().swap(0, 1)), ["spec/tolerations[0]/key", "spec/tolerations[1]/key"]);
+    assert_eq!(
+        after(|o| o["spec"]["tolerations"].as_array_mut().unwrap().swap(0, 1)),
+        ["spec/tolerations[0]/key", "spec/tolerations[1]/key"]
+    );
     assert_eq!(after(|o| o["spec"]["hostAliases"] = json!(null)), ["spec/hostAliases"]);
     assert_eq!(after(|o| o["spec"]["containers"][0]["env"][0]["valueFrom"] = json!({})), ["spec/containers[app]/env[E]/valueFrom"]);
     assert_eq!(after(|o| o["metadata"]["annotations"]["a/b"] = json!("2")), ["metadata/annotations[a/b]"]);
@@ -66,7 +69,10 @@ fn the_users_own_part_is_kept_to_the_letter() {
 #[test]
 fn what_was_added_must_be_the_same() {
     assert_eq!(after(|o| o["spec"]["initContainers"][1]["image"] = json!("i:2")), ["spec/initContainers[linkerd-proxy]/image"]);
-    assert_eq!(after(|o| o["spec"]["initContainers"][1]["env"][0]["value"] = json!("")), ["spec/initContainers[linkerd-proxy]/env[P]/value"]);
+    assert_eq!(
+        after(|o| o["spec"]["initContainers"][1]["env"][0]["value"] = json!("")),
+        ["spec/initContainers[linkerd-proxy]/env[P]/value"]
+    );
     assert_eq!(after(|o| o["spec"]["initContainers"][1]["stdin"] = json!(false)), ["spec/initContainers[linkerd-proxy]/stdin"]);
     assert_eq!(after(|o| o["spec"]["initContainers"][0]["args"] = json!(["--a"])), ["spec/initContainers[linkerd-init]/args[1]"]);
     assert_eq!(after(|o| o["spec"]["initContainers"].as_array_mut().unwrap().reverse()), ["spec/initContainers"]);

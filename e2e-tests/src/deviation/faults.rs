@@ -1,8 +1,9 @@
 //! Faults that make Linkerd deny the pod (D11): the case without them is asked for what it would have been.
 
-use super::corpus::{Case, LinkerdResult, Outcome};
+use super::object::set_metadata;
 use super::read::{go_duration, networks};
-use super::{Expected, decide, resources, text};
+use super::reading::{LinkerdResult, Outcome, Reading};
+use super::{Expected, decide, resources};
 use serde_json::{Value, json};
 
 const LOG_HEADERS: &str = "config.linkerd.io/proxy-log-http-headers";
@@ -20,19 +21,19 @@ fn mode_is_good(text: &str) -> bool {
 }
 
 /// D11: a typo costs no pod its start.
-pub fn d11_applies(case: &Case, linkerd: &LinkerdResult) -> bool {
+pub fn d11_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     decide::injects(case) && linkerd.outcome == Outcome::Error && without_faults(case).is_some()
 }
 
 /// The same case without the faults.
-pub fn d11_twin(case: &Case, _: &LinkerdResult) -> Option<Case> {
+pub fn d11_twin(case: &Reading, _: &LinkerdResult) -> Option<Reading> {
     without_faults(case)
 }
 
-fn without_faults(case: &Case) -> Option<Case> {
+fn without_faults(case: &Reading) -> Option<Reading> {
     let mut twin = case.clone();
     let mut found = false;
-    let mut set = |twin: &mut Case, pointer: &str, value: Value| {
+    let mut set = |twin: &mut Reading, pointer: &str, value: Value| {
         twin.set_value(pointer, value);
         found = true;
     };
@@ -55,7 +56,7 @@ fn without_faults(case: &Case) -> Option<Case> {
     if case.value("/proxy/resources").is_null() {
         set(&mut twin, "/proxy/resources", json!({}));
     }
-    let mut replace = |twin: &mut Case, key: &str, text: &str| {
+    let mut replace = |twin: &mut Reading, key: &str, text: &str| {
         twin.replace_annotation(key, text);
         found = true;
     };
@@ -72,8 +73,12 @@ fn without_faults(case: &Case) -> Option<Case> {
 }
 
 /// Gives the annotations their texts back.
-pub fn d11_apply(case: &Case, expected: &mut Expected) {
+pub fn d11_apply(case: &Reading, expected: &mut Expected) {
     if expected.outcome == Outcome::Injected {
-        text::restore(case, &mut expected.object);
+        for key in [LOG_HEADERS, CLOSE_WAIT, resources::RATIO] {
+            if let Some(text) = case.linkerd_text(key) {
+                set_metadata(&mut expected.object, "annotations", key, text);
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Images that a runtime can read (D30) and pull policies that the API server takes (D26).
 
-use super::corpus::{Case, LinkerdResult};
 use super::object::{self, DEBUG, INIT, PROXY, VALIDATOR, set_metadata};
 use super::read::{image_name, image_tag};
+use super::reading::{LinkerdResult, Reading};
 use super::{Expected, decide, inherit};
 use serde_json::{Value, json};
 
@@ -34,41 +34,43 @@ fn is_policy(text: &str) -> bool {
 }
 
 /// The text of an annotation or value, the configured one where `good` refuses the annotation's.
-fn pick(case: &Case, (key, pointer): (&str, &str), good: impl Fn(&str) -> bool) -> String {
+fn pick(case: &Reading, (key, pointer): (&str, &str), good: impl Fn(&str) -> bool) -> String {
     case.text(key).filter(|text| good(text)).map_or_else(|| case.configured_text(pointer, &good), str::to_owned)
 }
 
-fn or_default(text: String, case: &Case, pointer: &str, good: impl Fn(&str) -> bool) -> String {
+fn or_default(text: String, case: &Reading, pointer: &str, good: impl Fn(&str) -> bool) -> String {
     if text.is_empty() { case.configured_text(pointer, |text| !text.is_empty() && good(text)) } else { text }
 }
 
 impl Source {
-    fn reference(&self, case: &Case) -> String {
+    fn reference(&self, case: &Reading) -> String {
         let version = or_default(pick(case, self.version, is_version), case, "/linkerdVersion", image_tag);
         format!("{}:{version}", pick(case, self.name, image_name))
     }
 
-    fn policy(&self, case: &Case) -> String {
+    fn policy(&self, case: &Reading) -> String {
         or_default(pick(case, self.policy, is_policy), case, "/imagePullPolicy", is_policy)
     }
 
-    fn image_is_bad(&self, case: &Case) -> bool {
-        let bad = |(key, pointer): (&str, &str), good: fn(&str) -> bool| !good(case.text(key).unwrap_or_else(|| case.value_text(pointer)));
+    fn image_is_bad(&self, case: &Reading) -> bool {
+        let bad = |(key, pointer): (&str, &str), good: fn(&str) -> bool| {
+            !good(case.text(key).unwrap_or_else(|| case.value_text(pointer)))
+        };
         bad(self.name, image_name) || bad(self.version, is_version)
     }
 
-    fn policy_is_bad(&self, case: &Case) -> bool {
+    fn policy_is_bad(&self, case: &Reading) -> bool {
         !is_policy(case.text(self.policy.0).unwrap_or_else(|| case.value_text(self.policy.1)))
     }
 }
 
 /// Linkerd's own containers that run the proxy's image.
-fn of_proxy(case: &Case) -> [&'static str; 2] {
+fn of_proxy(case: &Reading) -> [&'static str; 2] {
     [PROXY, if case.value_is_true("/cniEnabled") { VALIDATOR } else { INIT }]
 }
 
 /// Rewrites the debug container's image and policy from what `text` says about the annotations (D04).
-pub fn set_debug<'a>(case: &'a Case, object: &mut Value, text: impl Fn(&str) -> Option<&'a str>) {
+pub fn set_debug<'a>(case: &'a Reading, object: &mut Value, text: impl Fn(&str) -> Option<&'a str>) {
     let of = |(key, pointer): (&'static str, &str)| text(key).unwrap_or_else(|| case.value_text(pointer)).to_owned();
     let non_empty = |text: String, pointer: &str| if text.is_empty() { case.value_text(pointer).to_owned() } else { text };
     let version = non_empty(of(OF_DEBUG.version), "/linkerdVersion");
@@ -80,13 +82,24 @@ pub fn set_debug<'a>(case: &'a Case, object: &mut Value, text: impl Fn(&str) -> 
     }
 }
 
+/// Rewrites the images and policies from the texts as they stand (D01).
+pub fn set_written(case: &Reading, object: &mut Value) {
+    let text = |(key, pointer): (&str, &str)| case.text(key).unwrap_or_else(|| case.value_text(pointer)).to_owned();
+    let or = |text: String, pointer: &str| if text.is_empty() { case.value_text(pointer).to_owned() } else { text };
+    for name in of_proxy(case) {
+        set(object, name, "image", &format!("{}:{}", text(OF_PROXY.name), or(text(OF_PROXY.version), "/linkerdVersion")));
+        set(object, name, "imagePullPolicy", &or(text(OF_PROXY.policy), "/imagePullPolicy"));
+    }
+    set_debug(case, object, |key| case.linkerd_text(key));
+}
+
 /// D30: a reference that cannot be read is not written.
-pub fn d30_applies(case: &Case, _: &LinkerdResult) -> bool {
+pub fn d30_applies(case: &Reading, _: &LinkerdResult) -> bool {
     decide::injects(case) && (OF_PROXY.image_is_bad(case) || (inherit::debugs(case) && OF_DEBUG.image_is_bad(case)))
 }
 
 /// Sets the images, and the version that the pod's annotation tells.
-pub fn d30_apply(case: &Case, expected: &mut Expected) {
+pub fn d30_apply(case: &Reading, expected: &mut Expected) {
     if OF_PROXY.image_is_bad(case) {
         let reference = OF_PROXY.reference(case);
         for name in of_proxy(case) {
@@ -107,12 +120,12 @@ fn set(object: &mut Value, name: &str, key: &str, text: &str) {
 }
 
 /// D26, on pull policies.
-pub fn d26_applies(case: &Case) -> bool {
+pub fn d26_applies(case: &Reading) -> bool {
     OF_PROXY.policy_is_bad(case) || (inherit::debugs(case) && OF_DEBUG.policy_is_bad(case))
 }
 
 /// Sets the pull policies.
-pub fn d26_apply(case: &Case, object: &mut Value) {
+pub fn d26_apply(case: &Reading, object: &mut Value) {
     if OF_PROXY.policy_is_bad(case) {
         for name in of_proxy(case) {
             set(object, name, "imagePullPolicy", &OF_PROXY.policy(case));

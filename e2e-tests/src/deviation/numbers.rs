@@ -1,8 +1,8 @@
 //! Whole numbers that Linkerd prints as floats (D02).
 
-use super::corpus::{Case, LinkerdResult};
 use super::object::{self, PROXY, set_arg, set_env};
 use super::read::go_float;
+use super::reading::{LinkerdResult, Reading};
 use super::{Expected, decide, inherit, resources};
 use serde_json::{Value, json};
 
@@ -14,13 +14,14 @@ enum Place {
 }
 
 /// The numbers that Linkerd prints, where it prints them.
-fn printed(case: &Case) -> impl Iterator<Item = (Place, i128)> {
+fn printed(case: &Reading) -> impl Iterator<Item = (Place, i128)> {
     let (uid, gid) = resources::linkerd_ids(case);
     let arguments = [("--proxy-uid", uid), ("--proxy-gid", gid), ("--timeout-close-wait-secs", inherit::linkerd_close_wait(case))];
     let arguments = arguments.into_iter().filter(|_| !case.value_is_true("/cniEnabled"));
     let arguments = arguments.filter(|(flag, number)| *flag != "--proxy-gid" || *number >= 0);
     let arguments = arguments.map(|(flag, number)| (Place::Argument(flag), i128::from(number)));
-    let cores = resources::linkerd_cores(case).into_iter().map(|(name, number)| (Place::Variable(name.to_owned()), i128::from(number)));
+    let cores =
+        resources::linkerd_cores(case).into_iter().map(|(name, number)| (Place::Variable(name.to_owned()), i128::from(number)));
     let sleeps = !inherit::linkerd_native(case);
     let sleep = Some((Place::Sleep, i128::from(inherit::wait_before_exit(case)))).filter(|_| sleeps);
     let parameters = parameters(case).into_iter().filter_map(|(name, value)| {
@@ -31,7 +32,7 @@ fn printed(case: &Case) -> impl Iterator<Item = (Place, i128)> {
 }
 
 /// The variables of the proxy's inbound and outbound parameters.
-pub fn parameters(case: &Case) -> Vec<(String, &Value)> {
+pub fn parameters(case: &Reading) -> Vec<(String, &Value)> {
     fn walk<'a>(name: &str, value: &'a Value, depth: usize, found: &mut Vec<(String, &'a Value)>) {
         match (value, depth) {
             (value, 0) => found.push((name.to_owned(), value)),
@@ -68,12 +69,12 @@ fn is_mangled(number: i128) -> bool {
 }
 
 /// D02: numbers are printed as numbers.
-pub fn d02_applies(case: &Case, _: &LinkerdResult) -> bool {
+pub fn d02_applies(case: &Reading, _: &LinkerdResult) -> bool {
     decide::injects(case) && printed(case).any(|(_, number)| is_mangled(number))
 }
 
 /// Prints them all.
-pub fn d02_apply(case: &Case, expected: &mut Expected) {
+pub fn d02_apply(case: &Reading, expected: &mut Expected) {
     let object = &mut expected.object;
     for (place, number) in printed(case).filter(|(_, number)| is_mangled(*number)) {
         let text = number.to_string();
@@ -81,7 +82,8 @@ pub fn d02_apply(case: &Case, expected: &mut Expected) {
             Place::Argument(flag) => set_arg(object, flag, Some(&text), &[]),
             Place::Variable(name) => set_env(object, &name, Some(&text), &[]),
             Place::Sleep => {
-                let command = object::container(object, PROXY).and_then(|proxy| proxy.pointer_mut("/lifecycle/preStop/exec/command/1"));
+                let command =
+                    object::container(object, PROXY).and_then(|proxy| proxy.pointer_mut("/lifecycle/preStop/exec/command/1"));
                 if let Some(seconds) = command {
                     *seconds = json!(text);
                 }

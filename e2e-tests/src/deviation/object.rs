@@ -11,6 +11,11 @@ pub const VALIDATOR: &str = "linkerd-network-validator";
 /// The debug container.
 pub const DEBUG: &str = "linkerd-debug";
 
+/// The last variable that is always rendered; additional ones come behind it.
+const LAST: &str = "LINKERD2_PROXY_POLICY_SVC_NAME";
+/// The one variable of those edited here that is rendered behind it.
+const BEHIND_LAST: &str = "LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD";
+
 /// The lists of a pod that hold containers.
 pub const LISTS: [&str; 2] = ["initContainers", "containers"];
 
@@ -46,10 +51,12 @@ pub fn insert(object: &mut Value, list: &str, index: Option<usize>, element: Val
     }
 }
 
-/// Sets the first variable of that name of the proxy, takes it away, or adds it behind the last of those in `after`.
+/// Sets the rendered variable of that name of the proxy, takes it away, or adds it behind the last of those in `after`.
 pub fn set_env(object: &mut Value, name: &str, text: Option<&str>, after: &[&str]) {
     let Some(env) = container(object, PROXY).and_then(|proxy| proxy.get_mut("env")?.as_array_mut()) else { return };
-    let at = env.iter().position(|entry| is_named(entry, name));
+    let last = env.iter().position(|entry| is_named(entry, LAST)).filter(|_| name != BEHIND_LAST);
+    let rendered = last.map_or(env.len(), |last| last.saturating_add(1));
+    let at = env.iter().take(rendered).position(|entry| is_named(entry, name));
     match (at, text) {
         (Some(at), Some(text)) => {
             if let Some(entry) = env.get_mut(at) {
@@ -58,7 +65,8 @@ pub fn set_env(object: &mut Value, name: &str, text: Option<&str>, after: &[&str
         }
         (Some(at), None) => drop(env.remove(at)),
         (None, Some(text)) => {
-            let last = env.iter().rposition(|entry| after.iter().any(|name| is_named(entry, name)));
+            let before = env.get(..rendered).unwrap_or_default();
+            let last = before.iter().rposition(|entry| after.iter().any(|name| is_named(entry, name)));
             env.insert(last.map_or(0, |last| last.saturating_add(1)), json!({"name": name, "value": text}));
         }
         (None, None) => {}

@@ -115,9 +115,14 @@ pub fn cidr(text: &str) -> bool {
     length.parse::<u32>().is_ok_and(|length| length <= if address.is_ipv4() { 32 } else { 128 })
 }
 
-/// Whether linkerd-init reads the text as a list of subnets.
-pub fn subnets(text: &str) -> bool {
-    text.split(',').all(|subnet| cidr(subnet.trim()))
+/// The subnets that linkerd-init reads in the text, a line of comma-separated values of which some may be quoted.
+pub fn subnets(text: &str) -> Option<Vec<&str>> {
+    text.split(',')
+        .map(|part| {
+            let bare = part.strip_prefix('"').and_then(|part| part.strip_suffix('"')).unwrap_or(part);
+            Some(bare.trim()).filter(|bare| cidr(bare))
+        })
+        .collect()
 }
 
 /// Whether Linkerd's injector takes the text as the cluster's networks.
@@ -238,3 +243,6 @@ pub fn image_tag(text: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     text.len() <= 128 && text.bytes().next().is_some_and(word) && text.bytes().all(|byte| word(byte) || matches!(byte, b'.' | b'-'))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Whether the proxy can read a variable (`app/src/env`), run with it, and read it together with the others.
 
-use super::corpus::Case;
 use super::read::{cidr, proxy_duration, proxy_milliseconds, proxy_ports};
+use super::reading::Reading;
 use super::variable::text;
 use super::{resources, times};
 use serde_json::Value;
@@ -16,26 +16,44 @@ pub fn is_readable(entry: &Value) -> bool {
     let list = |one: fn(&str) -> bool| value.split(',').map(str::trim).filter(|part| !part.is_empty()).all(one);
     match name {
         "INBOUND_PORTS" | "INBOUND_PORTS_DISABLE_PROTOCOL_DETECTION" => proxy_ports(value),
-        "CONTROL_STREAM_INITIAL_TIMEOUT" | "CONTROL_STREAM_IDLE_TIMEOUT" | "CONTROL_STREAM_LIFETIME" => value.is_empty() || proxy_milliseconds(value).is_some(),
-        "INBOUND_DEFAULT_POLICY" => ["deny", "all-authenticated", "all-unauthenticated", "cluster-authenticated", "cluster-unauthenticated", "audit"].contains(&value),
+        "CONTROL_STREAM_INITIAL_TIMEOUT" | "CONTROL_STREAM_IDLE_TIMEOUT" | "CONTROL_STREAM_LIFETIME" => {
+            value.is_empty() || proxy_milliseconds(value).is_some()
+        }
+        "INBOUND_DEFAULT_POLICY" => {
+            ["deny", "all-authenticated", "all-unauthenticated", "cluster-authenticated", "cluster-unauthenticated", "audit"]
+                .contains(&value)
+        }
         "POLICY_CLUSTER_NETWORKS" | "DESTINATION_PROFILE_NETWORKS" => list(cidr),
         "DESTINATION_PROFILE_SUFFIXES" | "INBOUND_GATEWAY_SUFFIXES" => list(|suffix| suffix == "." || is_dns_name(suffix)),
         "INBOUND_IPS" => value.split(',').all(|address| address.parse::<std::net::IpAddr>().is_ok()),
         "OUTBOUND_LISTEN_ADDRS" => value.split(',').count() <= 2 && value.split(',').all(is_socket),
         "OUTBOUND_LISTEN_ADDR" | "INBOUND_LISTEN_ADDR" | "CONTROL_LISTEN_ADDR" | "ADMIN_LISTEN_ADDR" => is_socket(value),
-        "SHUTDOWN_ENDPOINT_ENABLED" | "INGRESS_MODE" | "OUTBOUND_DISABLE_INFORMATIONAL_HEADERS" | "OUTBOUND_METRICS_HOSTNAME_LABELS" => is_bool(value),
+        "SHUTDOWN_ENDPOINT_ENABLED"
+        | "INGRESS_MODE"
+        | "OUTBOUND_DISABLE_INFORMATIONAL_HEADERS"
+        | "OUTBOUND_METRICS_HOSTNAME_LABELS" => is_bool(value),
         "INBOUND_METRICS_AUTHORITY_LABELS" => value.is_empty() || value.eq_ignore_ascii_case("unsafe"),
         "IDENTITY_DISABLED" => value.is_empty(),
         "TAP_SVC_NAME" => is_dns_name(value) || value.contains(':'),
         "IDENTITY_TRUST_ANCHORS" => !value.is_empty(),
-        "HTTP2_INITIAL_STREAM_WINDOW_SIZE" | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE" | "INBOUND_TCP_LISTEN_BACKLOG" | "OUTBOUND_TCP_LISTEN_BACKLOG" => value.parse::<u32>().is_ok(),
-        "MAX_IDLE_CONNS_PER_ENDPOINT" | "OUTBOUND_MAX_IDLE_CONNS_PER_ENDPOINT" | "INBOUND_MAX_IN_FLIGHT" | "OUTBOUND_MAX_IN_FLIGHT" => value.parse::<u64>().is_ok(),
+        "HTTP2_INITIAL_STREAM_WINDOW_SIZE"
+        | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE"
+        | "INBOUND_TCP_LISTEN_BACKLOG"
+        | "OUTBOUND_TCP_LISTEN_BACKLOG" => value.parse::<u32>().is_ok(),
+        "MAX_IDLE_CONNS_PER_ENDPOINT"
+        | "OUTBOUND_MAX_IDLE_CONNS_PER_ENDPOINT"
+        | "INBOUND_MAX_IN_FLIGHT"
+        | "OUTBOUND_MAX_IN_FLIGHT" => value.parse::<u64>().is_ok(),
         name if name.ends_with("_QUEUE_CAPACITY") => value.parse::<u64>().is_ok(),
         name if name.ends_with("_SERVER_HTTP2_ADAPTIVE_FLOW_CONTROL") => is_bool(value),
         name if name.contains("_SERVER_HTTP2_KEEP_ALIVE_") => proxy_milliseconds(value).is_some(),
-        name if name.contains("_SERVER_HTTP2_MAX_PENDING_ACCEPT") || name.ends_with("_SERVER_HTTP2_MAX_SEND_BUF_SIZE") => value.parse::<u64>().is_ok(),
+        name if name.contains("_SERVER_HTTP2_MAX_PENDING_ACCEPT") || name.ends_with("_SERVER_HTTP2_MAX_SEND_BUF_SIZE") => {
+            value.parse::<u64>().is_ok()
+        }
         name if name.contains("_SERVER_HTTP2_") => value.parse::<u32>().is_ok(),
-        name if name.ends_with("_SVC_ADDR") => is_socket(value) || value.rsplit_once(':').is_some_and(|(host, port)| is_dns_name(host) && port.parse::<u16>().is_ok()),
+        name if name.ends_with("_SVC_ADDR") => {
+            is_socket(value) || value.rsplit_once(':').is_some_and(|(host, port)| is_dns_name(host) && port.parse::<u16>().is_ok())
+        }
         name if name.ends_with("_SVC_NAME") || name == "IDENTITY_LOCAL_NAME" => is_dns_name(value),
         name if name.contains("_EXP_BACKOFF_M") || DURATIONS.contains(&name) => proxy_milliseconds(value).is_some(),
         name if name.ends_with("_EXP_BACKOFF_JITTER") => value.parse::<f64>().is_ok(),
@@ -89,7 +107,6 @@ fn is_dns_name(text: &str) -> bool {
     name.len() <= 253 && name.split('.').all(label)
 }
 
-
 /// Whether the proxy runs with what it reads: it panics on some numbers at the first connection (D33).
 pub fn is_usable(entry: &Value) -> bool {
     let value = text(entry, "value");
@@ -108,7 +125,9 @@ pub fn is_usable(entry: &Value) -> bool {
         name if name.ends_with("_QUEUE_CAPACITY") => within(1, u64::MAX),
         name if name.ends_with("_MAX_IN_FLIGHT") => within(0, 2_305_843_009_213_693_951),
         name if STREAMS.contains(&name) => value.is_empty() || proxy_duration(value),
-        name if DURATIONS.contains(&name) || name.contains("_HTTP2_KEEP_ALIVE_") || name.contains("_EXP_BACKOFF_M") => proxy_duration(value),
+        name if DURATIONS.contains(&name) || name.contains("_HTTP2_KEEP_ALIVE_") || name.contains("_EXP_BACKOFF_M") => {
+            proxy_duration(value)
+        }
         _ => true,
     }
 }
@@ -116,9 +135,10 @@ pub fn is_usable(entry: &Value) -> bool {
 const STREAMS: [&str; 3] = ["CONTROL_STREAM_INITIAL_TIMEOUT", "CONTROL_STREAM_IDLE_TIMEOUT", "CONTROL_STREAM_LIFETIME"];
 
 /// The names of the groups of variables that do not fit together, given the additional ones (D35).
-pub fn conflicts(case: &Case, added: &[Value]) -> Vec<String> {
+pub fn conflicts(case: &Reading, added: &[Value]) -> Vec<String> {
     let last = |name: &str| added.iter().rfind(|entry| text(entry, "name") == format!("LINKERD2_PROXY_{name}"));
-    let unknown = |name: &str| last(name).is_some_and(|entry| entry.get("valueFrom").is_some() || text(entry, "value").contains("$("));
+    let unknown =
+        |name: &str| last(name).is_some_and(|entry| entry.get("valueFrom").is_some() || text(entry, "value").contains("$("));
     let value = |name: &str| last(name).map(|entry| text(entry, "value").to_owned()).or_else(|| rendered(case, name));
     let mut names: Vec<String> = Vec::new();
     let mut check = |group: &[&str], fits: &dyn Fn(&[Option<String>]) -> bool| {
@@ -129,7 +149,10 @@ pub fn conflicts(case: &Case, added: &[Value]) -> Vec<String> {
     };
     check(&STREAMS, &|values| {
         let times: Vec<Option<i128>> = values.iter().map(|text| text.as_deref().and_then(proxy_milliseconds)).collect();
-        times.iter().enumerate().all(|(at, time)| times.iter().take(at).flatten().all(|earlier| time.is_none_or(|time| *earlier <= time)))
+        times
+            .iter()
+            .enumerate()
+            .all(|(at, time)| times.iter().take(at).flatten().all(|earlier| time.is_none_or(|time| *earlier <= time)))
     });
     for direction in ["INBOUND", "OUTBOUND"] {
         let group = ["MIN", "MAX", "JITTER"].map(|part| format!("{direction}_CONNECT_EXP_BACKOFF_{part}"));
@@ -138,13 +161,21 @@ pub fn conflicts(case: &Case, added: &[Value]) -> Vec<String> {
     for service in ["DESTINATION", "POLICY", "IDENTITY", "TRACE_COLLECTOR"] {
         let group = [format!("{service}_SVC_ADDR"), format!("{service}_SVC_NAME")];
         check(&group.each_ref().map(String::as_str), &|values| match values {
-            [Some(address), None] => address.starts_with("localhost.:") || address.starts_with("127.") || address.starts_with("localhost:") || address.starts_with("[::1]:"),
+            [Some(address), None] => {
+                address.starts_with("localhost.:")
+                    || address.starts_with("127.")
+                    || address.starts_with("localhost:")
+                    || address.starts_with("[::1]:")
+            }
             [None, Some(_)] => false,
             _ => true,
         });
     }
     check(&["INBOUND_DEFAULT_POLICY", "POLICY_CLUSTER_NETWORKS"], &|values| match values {
-        [Some(policy), Some(networks)] => !networks.trim_matches([',', ' ']).is_empty() || matches!(policy.as_str(), "deny" | "all-authenticated" | "all-unauthenticated"),
+        [Some(policy), Some(networks)] => {
+            !networks.trim_matches([',', ' ']).is_empty()
+                || matches!(policy.as_str(), "deny" | "all-authenticated" | "all-unauthenticated")
+        }
         _ => true,
     });
     names
@@ -153,7 +184,8 @@ pub fn conflicts(case: &Case, added: &[Value]) -> Vec<String> {
 fn fits_backoff(values: &[Option<String>]) -> bool {
     let [lowest, highest, jitter] = values else { return true };
     let time = |text: &Option<String>| text.as_deref().and_then(proxy_milliseconds);
-    let jitter_is_good = jitter.as_ref().is_none_or(|jitter| jitter.parse::<f64>().is_ok_and(|jitter| (0.0..=100.0).contains(&jitter)));
+    let jitter_is_good =
+        jitter.as_ref().is_none_or(|jitter| jitter.parse::<f64>().is_ok_and(|jitter| (0.0..=100.0).contains(&jitter)));
     match (time(lowest), time(highest)) {
         (Some(lowest), Some(highest)) => lowest <= highest && highest > 0 && jitter_is_good,
         (None, None) => jitter.is_none(),
@@ -162,7 +194,7 @@ fn fits_backoff(values: &[Option<String>]) -> bool {
 }
 
 /// What the variables of those groups are where nothing is added.
-fn rendered(case: &Case, name: &str) -> Option<String> {
+fn rendered(case: &Reading, name: &str) -> Option<String> {
     let stream = |key: &str| Some(case.value_text(&format!("/proxy/control/streams/{key}")).to_owned());
     match name {
         "CONTROL_STREAM_INITIAL_TIMEOUT" => stream("initialTimeout"),

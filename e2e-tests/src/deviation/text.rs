@@ -1,17 +1,15 @@
 //! Texts that reach the pod as they were written (D01): repairs the patches into which Linkerd's injector pasted
 //! annotations without escaping, and of which it then rewrote every `},` followed by blanks and `]`.
 
-use super::corpus::{Case, INHERITED, LinkerdResult, Outcome};
 use super::object::{PROXY, container, is_named, set_metadata};
-use super::{Expected, decide, opaque};
+use super::reading::{INHERITED, LinkerdResult, Outcome, Reading};
+use super::{Expected, decide, images, opaque};
 use serde_json::{Value, json};
 
-/// Stands for a line break in a twin, where a line break would end the YAML that Linkerd renders.
-const LINE_BREAK: char = '\u{2424}';
 const TRACING_PREFIX: &str = "resource.opentelemetry.io/";
 
 /// The annotations that Linkerd pastes into its patch: what the pod inherits, and the version that it took.
-fn pasted(case: &Case) -> Vec<(&'static str, &str)> {
+fn pasted(case: &Reading) -> Vec<(&'static str, &str)> {
     let inherited = INHERITED.iter().filter(|key| case.own(key).is_none());
     let version = case.linkerd_text("config.linkerd.io/proxy-version").filter(|version| !version.is_empty());
     let inherited = inherited.filter_map(|key| Some((*key, case.of_namespace(key)?)));
@@ -20,7 +18,7 @@ fn pasted(case: &Case) -> Vec<(&'static str, &str)> {
 
 /// Whether pasting the text between quotes gives another text, or none.
 fn is_altered(text: &str) -> bool {
-    text.chars().any(|c| matches!(c, '"' | '\\') || c < ' ') || without_commas(text) != text
+    text.chars().any(|c| matches!(c, '"' | '\\') || c < ' ')
 }
 
 /// What Linkerd's regular expression for trailing commas makes of the text.
@@ -42,7 +40,7 @@ fn without_commas(text: &str) -> String {
 }
 
 /// The inherited opaque ports of what is not meshed go through a template for HTML.
-fn is_altered_in_html(case: &Case) -> bool {
+fn is_altered_in_html(case: &Reading) -> bool {
     let text = case.of_namespace(opaque::KEY).filter(|_| case.own(opaque::KEY).is_none());
     text.is_some_and(|text| is_altered(text) || text.contains(['&', '<', '>', '\'', '+']))
 }
@@ -51,8 +49,27 @@ fn is_altered_in_html(case: &Case) -> bool {
 fn has_broken_container(linkerd: &LinkerdResult) -> bool {
     let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
     let containers = lists.filter_map(|list| linkerd.object.as_ref()?.pointer(list)?.as_array()).flatten();
-    containers.into_iter().any(|container| container.get("Error").is_some())
+    let in_patch = linkerd.raw_patch.as_ref().is_some_and(|patch| patch.contains("\"Error\": \"error converting YAML"));
+    in_patch || containers.into_iter().any(|container| container.get("Error").is_some())
 }
+
+/// A character that the YAML between Linkerd's values and its templates cannot carry.
+fn is_no_yaml_character(c: char) -> bool {
+    matches!(c, '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Stands for a character in a twin, where the character itself would end Linkerd's YAML.
+fn disguised(c: char) -> char {
+    char::from_u32(u32::from(c).saturating_add(DISGUISE)).unwrap_or(c)
+}
+
+fn undisguised(text: &str) -> String {
+    let plain = |c: char| u32::from(c).checked_sub(DISGUISE).filter(|code| *code < 0x100).and_then(char::from_u32);
+    text.chars().map(|c| plain(c).unwrap_or(c)).collect()
+}
+
+/// Where the characters begin that no one uses in public.
+const DISGUISE: u32 = 0xe000;
 
 /// Names that YAML takes for something else than text.
 fn is_no_yaml_text(text: &str) -> bool {
@@ -61,35 +78,74 @@ fn is_no_yaml_text(text: &str) -> bool {
 }
 
 /// D01: any text arrives as it is.
-pub fn d01_applies(case: &Case, linkerd: &LinkerdResult) -> bool {
+pub fn d01_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     if !decide::injects(case) {
         return case.request.sub_resource.is_empty() && !decide::linkerd_injects(case) && is_altered_in_html(case);
     }
-    let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd);
-    let altered = pasted(case).iter().any(|(_, text)| is_altered(text)) || is_no_yaml_text(&case.control_plane_namespace);
+    let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd) || is_refused(case, linkerd);
+    let altered = pasted(case).iter().any(|(_, text)| is_altered(text) || without_commas(text) != *text)
+        || is_no_yaml_text(&case.control_plane_namespace);
     unusable || (altered && linkerd.outcome == Outcome::Injected)
 }
 
-/// Where the YAML of a container broke: the same case with texts that do not break it.
-pub fn d01_twin(case: &Case, linkerd: &LinkerdResult) -> Option<Case> {
-    let mut twin = has_broken_container(linkerd).then(|| case.clone())?;
-    let is_tame = |c: char| c.is_ascii_alphanumeric() || ",-./:_".contains(c);
-    let keys = ["skip-inbound-ports", "proxy-image", "proxy-version", "image-pull-policy", "debug-image", "debug-image-version", "debug-image-pull-policy"];
-    for key in keys.map(|key| format!("config.linkerd.io/{key}")) {
-        if let Some(text) = case.text(&key).filter(|text| !text.chars().all(is_tame) || text.ends_with(':')) {
-            let tame = text.chars().map(|c| if is_tame(c) && c != ':' { c } else { '_' });
-            twin.replace_annotation(&key, &tame.collect::<String>());
+/// What Linkerd writes into its YAML without quotes.
+const UNQUOTED: [&str; 6] = [
+    "config.linkerd.io/proxy-image",
+    "config.linkerd.io/proxy-version",
+    "config.linkerd.io/image-pull-policy",
+    "config.linkerd.io/debug-image",
+    "config.linkerd.io/debug-image-version",
+    "config.linkerd.io/debug-image-pull-policy",
+];
+
+/// Whether the text may be more to YAML than a text.
+fn is_wild(text: &str) -> bool {
+    !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c)) || text.ends_with(':')
+}
+
+/// Whether Linkerd denied the pod over a character.
+fn is_refused(case: &Reading, linkerd: &LinkerdResult) -> bool {
+    let mut texts = pod_annotations(case).chain(&case.namespace.annotations).filter_map(|(_, text)| text.as_str());
+    linkerd.outcome == Outcome::Error && texts.any(|text| text.contains(is_no_yaml_character))
+}
+
+fn pod_annotations(case: &Reading) -> impl Iterator<Item = (&String, &Value)> {
+    case.request.object.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// Where the YAML broke: the same case with texts that do not break it.
+pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
+    let mut twin = (has_broken_container(linkerd) || is_refused(case, linkerd)).then(|| case.clone())?;
+    let hide = |twin: &mut Reading, key: &str, text: &Value, hidden: &dyn Fn(char) -> bool| {
+        let text = text.as_str().unwrap_or_default().chars();
+        twin.replace_annotation(key, &text.map(|c| if hidden(c) { disguised(c) } else { c }).collect::<String>());
+    };
+    for (key, text) in pod_annotations(case).chain(&case.namespace.annotations) {
+        if text.as_str().is_some_and(|text| text.contains(is_no_yaml_character)) {
+            hide(&mut twin, key, text, &is_no_yaml_character);
         }
     }
-    let annotations = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object);
-    for (key, value) in annotations.into_iter().flatten().filter(|(key, _)| key.starts_with(TRACING_PREFIX)) {
-        twin.replace_annotation(key, &value.as_str().unwrap_or_default().replace('\n', &LINE_BREAK.to_string()));
+    if !has_broken_container(linkerd) {
+        return Some(twin);
+    }
+    for key in UNQUOTED.into_iter().chain(["config.linkerd.io/skip-inbound-ports"]) {
+        if let Some(text) = case.text(key).filter(|text| is_wild(text)) {
+            let tame = |(at, c): (usize, char)| match c {
+                c if c.is_ascii_alphanumeric() || ",.".contains(c) => c,
+                _ if at == 0 => '_',
+                _ => '@',
+            };
+            twin.replace_annotation(key, &text.chars().enumerate().map(tame).collect::<String>());
+        }
+    }
+    for (key, text) in pod_annotations(case).filter(|(key, _)| key.starts_with(TRACING_PREFIX)) {
+        hide(&mut twin, key, text, &|c| c < ' ' || is_no_yaml_character(c));
     }
     Some(twin)
 }
 
 /// Repairs the patch and applies it, and sets every annotation that was pasted.
-pub fn d01_apply(case: &Case, expected: &mut Expected) {
+pub fn d01_apply(case: &Reading, expected: &mut Expected) {
     if !decide::injects(case) {
         return expected.annotate_opaque_ports(case.of_namespace(opaque::KEY));
     }
@@ -102,20 +158,18 @@ pub fn d01_apply(case: &Case, expected: &mut Expected) {
     for (key, text) in pasted(case) {
         set_metadata(&mut expected.object, "annotations", key, text);
     }
-    restore(case, &mut expected.object);
+    undisguise(case, &mut expected.object);
+    if UNQUOTED.iter().any(|key| case.linkerd_text(key).is_some_and(is_wild)) {
+        images::set_written(case, &mut expected.object);
+    }
     let Some(proxy) = container(&mut expected.object, PROXY) else { return };
-    for entry in proxy["env"].as_array_mut().into_iter().flatten() {
-        if is_named(entry, "_l5d_ns") {
-            entry["value"] = json!(case.control_plane_namespace);
-        }
-        if let Some(text) = entry["value"].as_str().filter(|text| text.contains(LINE_BREAK)) {
-            entry["value"] = json!(text.replace(LINE_BREAK, "\n"));
-        }
+    for entry in proxy["env"].as_array_mut().into_iter().flatten().filter(|entry| is_named(entry, "_l5d_ns")) {
+        entry["value"] = json!(case.control_plane_namespace);
     }
 }
 
-/// Gives the user's annotations their own texts back after a twin was asked.
-pub fn restore(case: &Case, object: &mut Value) {
+/// Gives annotations and variables their own texts back after a twin was asked.
+pub fn undisguise(case: &Reading, object: &mut Value) {
     let own = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object);
     for (key, value) in own.into_iter().flatten() {
         if object["metadata"]["annotations"].get(key).is_some_and(|text| text != value) && !key.starts_with("linkerd.io/") {
@@ -125,10 +179,16 @@ pub fn restore(case: &Case, object: &mut Value) {
     for (key, text) in pasted(case).into_iter().filter(|(key, _)| key.starts_with("config")) {
         set_metadata(object, "annotations", key, text);
     }
+    let Some(proxy) = container(object, PROXY) else { return };
+    for entry in proxy["env"].as_array_mut().into_iter().flatten() {
+        if let Some(text) = entry.get("value").and_then(Value::as_str).map(undisguised) {
+            entry["value"] = json!(text);
+        }
+    }
 }
 
 /// The object after the patch that Linkerd meant.
-fn repaired(case: &Case, raw: &str) -> Option<Value> {
+fn repaired(case: &Reading, raw: &str) -> Option<Value> {
     let mut patch = raw.to_owned();
     for (key, text) in pasted(case) {
         let head = format!("\"path\": \"/metadata/annotations/{}\",\n    \"value\": \"", key.replace('/', "~1"));
@@ -171,7 +231,7 @@ fn mangled(text: &str) -> String {
 }
 
 /// Every text of the case that may stand in a patch.
-fn written(case: &Case) -> Vec<String> {
+fn written(case: &Reading) -> Vec<String> {
     fn collect(value: &Value, texts: &mut Vec<String>) {
         match value {
             Value::String(text) => {
@@ -186,7 +246,7 @@ fn written(case: &Case) -> Vec<String> {
         }
     }
     let mut texts = Vec::new();
-    collect(&case.values, &mut texts);
+    collect(&Value::Object(case.values.clone()), &mut texts);
     collect(&Value::Object(case.namespace.annotations.clone()), &mut texts);
     case.request.object.get("metadata").into_iter().for_each(|metadata| collect(metadata, &mut texts));
     texts
@@ -200,3 +260,6 @@ fn put_back(value: &mut Value, mangled: &str, text: &str) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! One additional variable: how Go reads it, and whether the API server takes it.
 
-use super::corpus::Case;
 use super::read::quantity;
+use super::reading::Reading;
 use serde_json::{Map, Value};
 
 /// The entries of a list of variables as Go reads it: keys in any case, unknown ones left out, null for nothing; none
@@ -82,18 +82,25 @@ pub fn is_valid(entry: &Value) -> bool {
             "fieldRef" => is_field(text(source, "fieldPath")) && matches!(text(source, "apiVersion"), "" | "v1"),
             "resourceFieldRef" => is_resource(text(source, "resource"), source.get("divisor").and_then(divisor)),
             "configMapKeyRef" | "secretKeyRef" => is_name(text(source, "name")) && is_key(text(source, "key")),
-            "fileKeyRef" => is_name(text(source, "volumeName")) && is_path(text(source, "path")) && is_variable_name(text(source, "key")),
+            "fileKeyRef" => {
+                is_name(text(source, "volumeName")) && is_path(text(source, "path")) && is_variable_name(text(source, "key"))
+            }
             _ => false,
         }
 }
 
 /// Whether a divisor is spelt as the API spells it, and a file lies in an empty directory of the pod (D34).
-pub fn is_plain(case: &Case, entry: &Value) -> bool {
+pub fn is_plain(case: &Reading, entry: &Value) -> bool {
     let source = |kind: &str| entry.get("valueFrom").and_then(|from| from.get(kind));
     let divisor = source("resourceFieldRef").and_then(|source| source.get("divisor"));
-    let is_plain = divisor.is_none_or(|text| divisor_text(text).is_some_and(|text| DIVISORS.contains(&text.as_str()) || quantity(&text).is_some_and(|zero| zero.nano == 0)));
+    let is_plain = divisor.is_none_or(|text| {
+        divisor_text(text)
+            .is_some_and(|text| DIVISORS.contains(&text.as_str()) || quantity(&text).is_some_and(|zero| zero.nano == 0))
+    });
     let volume = source("fileKeyRef").map(|source| text(source, "volumeName"));
-    let is_empty_dir = |name: &str| case.spec_list("volumes").any(|volume| text(volume, "name") == name && volume.get("emptyDir").is_some_and(Value::is_object));
+    let is_empty_dir = |name: &str| {
+        case.spec_list("volumes").any(|volume| text(volume, "name") == name && volume.get("emptyDir").is_some_and(Value::is_object))
+    };
     is_plain && volume.is_none_or(is_empty_dir)
 }
 
@@ -119,13 +126,16 @@ fn is_field(path: &str) -> bool {
         "status.podIP",
         "status.podIPs",
     ];
-    let subscript = ["metadata.labels['", "metadata.annotations['"].iter().find_map(|head| path.strip_prefix(head)?.strip_suffix("']"));
+    let subscript =
+        ["metadata.labels['", "metadata.annotations['"].iter().find_map(|head| path.strip_prefix(head)?.strip_suffix("']"));
     FIELDS.contains(&path) || subscript.is_some_and(|key| !key.is_empty() && !key.contains('\''))
 }
 
 fn is_resource(resource: &str, divisor: Option<i128>) -> bool {
     let kind = ["limits.", "requests."].iter().find_map(|side| resource.strip_prefix(side));
-    let is_one_of = |allowed: &[&str]| divisor.is_none_or(|divisor| divisor == 0 || allowed.iter().any(|one| quantity(one).is_some_and(|one| one.nano == divisor)));
+    let is_one_of = |allowed: &[&str]| {
+        divisor.is_none_or(|divisor| divisor == 0 || allowed.iter().any(|one| quantity(one).is_some_and(|one| one.nano == divisor)))
+    };
     match kind {
         Some("cpu") => is_one_of(&["1m", "1"]),
         Some("memory" | "ephemeral-storage") => is_one_of(DIVISORS.get(1..).unwrap_or_default()),
@@ -144,7 +154,11 @@ fn is_variable_name(name: &str) -> bool {
 
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let label = |label: &str| label.bytes().next().is_some_and(plain) && label.bytes().last().is_some_and(plain) && label.bytes().all(|byte| plain(byte) || byte == b'-');
+    let label = |label: &str| {
+        label.bytes().next().is_some_and(plain)
+            && label.bytes().last().is_some_and(plain)
+            && label.bytes().all(|byte| plain(byte) || byte == b'-')
+    };
     name.len() <= 253 && name.split('.').all(label)
 }
 
@@ -152,4 +166,3 @@ fn is_key(key: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     (1..=253).contains(&key.len()) && key.bytes().all(plain) && !matches!(key, "." | "..") && !key.starts_with("..")
 }
-

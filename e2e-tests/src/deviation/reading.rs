@@ -1,127 +1,53 @@
-//! Cases and results as the corpus writes them, and what a case says about configuration: annotations of the pod and
-//! of its namespace, values over the chart's defaults.
+//! A case and what it says about configuration: annotations of the pod and of its namespace, values over the chart's
+//! defaults.
 
-use serde::{Deserialize, Serialize};
+use crate::case::{self, chart_defaults, config_values, deep_merge};
 use serde_json::{Map, Value};
-use std::sync::{LazyLock, OnceLock};
+use std::ops::{Deref, DerefMut};
 
-/// The control-plane chart's default values.
-static CHART_DEFAULTS: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../../conformance/chart-defaults.json")).unwrap_or_default());
+pub use crate::case::{CaseResult as LinkerdResult, Outcome};
 
-/// One admission request and the cluster around it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Case {
-    /// Unique name, `family/what`.
-    pub name: String,
-    /// The part of the corpus that it belongs to.
-    #[serde(default)]
-    pub family: String,
-    /// Where the control plane runs.
-    pub control_plane_namespace: String,
-    /// Overrides on the chart's defaults.
-    #[serde(default)]
-    pub values: Value,
-    /// The bundle of trust anchors, as PEM.
-    #[serde(default)]
-    pub trust_anchors: String,
-    /// The namespace of the request.
-    pub namespace: Namespace,
-    /// What the owner look-up may find.
-    #[serde(default)]
-    pub cluster: Vec<Value>,
-    /// The admission request.
-    pub request: Request,
-    #[serde(skip)]
-    merged: OnceLock<Value>,
+/// A case whose values are merged over the chart's.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    case: case::Case,
+    merged: Value,
 }
 
-/// The namespace of a request.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Namespace {
-    /// Its name.
-    pub name: String,
-    /// Its annotations.
-    #[serde(default)]
-    pub annotations: Map<String, Value>,
-    /// Its labels.
-    #[serde(default)]
-    pub labels: Map<String, Value>,
+impl Deref for Reading {
+    type Target = case::Case;
+
+    fn deref(&self) -> &case::Case {
+        &self.case
+    }
 }
 
-/// What is asked to be admitted.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Request {
-    /// The kind of the object.
-    pub kind: String,
-    /// The namespace that it is created in.
-    #[serde(default)]
-    pub namespace: String,
-    /// `CREATE`, `UPDATE`, …
-    #[serde(default)]
-    pub operation: String,
-    /// The sub-resource that the request is for, empty for the object itself.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub sub_resource: String,
-    /// The object.
-    pub object: Value,
+impl DerefMut for Reading {
+    fn deref_mut(&mut self) -> &mut case::Case {
+        &mut self.case
+    }
 }
 
-/// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The object got the proxy.
-    Injected,
-    /// The object got the annotation of its opaque ports only.
-    Annotated,
-    /// The object is what it was.
-    Skipped,
-    /// The request was denied with a reason.
-    Rejected,
-    /// Linkerd's injector denied the request because it could not render.
-    Error,
-    /// Linkerd's injector answered with a patch that the API server cannot read.
-    BadPatch,
+impl From<case::Case> for Reading {
+    fn from(case: case::Case) -> Self {
+        let merged = config_values(&case.values);
+        Self { case, merged }
+    }
 }
 
-/// What Linkerd's injector does with a case.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LinkerdResult {
-    /// The name of the case.
-    pub name: String,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The object after the patch, absent when nothing changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub object: Option<Value>,
-    /// The patch that cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raw_patch: Option<String>,
-    /// Why the request was denied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-impl Case {
+impl Reading {
     /// The same case under another name, to be changed.
     #[must_use]
     pub fn renamed(&self, name: String) -> Self {
-        Self { name, merged: OnceLock::new(), ..self.clone() }
+        let mut renamed = self.clone();
+        renamed.name = name;
+        renamed
     }
 
     /// The value at a JSON pointer of the merged values.
     #[must_use]
     pub fn value(&self, pointer: &str) -> &Value {
-        let merged = self.merged.get_or_init(|| {
-            let mut merged = CHART_DEFAULTS.clone();
-            merge(&mut merged, &self.values);
-            merged
-        });
-        merged.pointer(pointer).unwrap_or(&Value::Null)
+        self.merged.pointer(pointer).unwrap_or(&Value::Null)
     }
 
     /// The text at a JSON pointer of the merged values, empty where there is none.
@@ -138,7 +64,15 @@ impl Case {
 
     /// What `read` makes of the configured value, or of the chart's where the configured one is bad.
     pub fn configured<T>(&self, pointer: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        read(self.value(pointer)).or_else(|| read(CHART_DEFAULTS.pointer(pointer)?))
+        read(self.value(pointer)).or_else(|| read(Self::default_value(pointer)))
+    }
+
+    /// The chart's default at a JSON pointer.
+    #[must_use]
+    pub fn default_value(pointer: &str) -> &'static Value {
+        let mut keys = pointer.split('/').skip(1);
+        let first = keys.next().and_then(|key| chart_defaults().get(key));
+        first.and_then(|first| keys.try_fold(first, |at, key| at.get(key))).unwrap_or(&Value::Null)
     }
 
     /// The configured text, or the chart's where `good` refuses the configured one.
@@ -149,16 +83,11 @@ impl Case {
 
     /// Sets the values' override at a JSON pointer.
     pub fn set_value(&mut self, pointer: &str, value: Value) {
-        let mut at = &mut self.values;
-        for key in pointer.split('/').skip(1) {
-            if !at.is_object() {
-                *at = Value::Object(Map::new());
-            }
-            let Some(members) = at.as_object_mut() else { return };
-            at = members.entry(key).or_insert(Value::Null);
+        let nest = |inner: Value, key: &str| Value::Object(Map::from_iter([(key.to_owned(), inner)]));
+        if let Value::Object(over) = pointer.split('/').skip(1).collect::<Vec<_>>().into_iter().rfold(value, nest) {
+            deep_merge(&mut self.case.values, &over);
         }
-        *at = value;
-        self.merged = OnceLock::new();
+        self.merged = config_values(&self.case.values);
     }
 
     /// The pod's own annotation.
@@ -175,8 +104,9 @@ impl Case {
 
     /// Replaces the text of an annotation wherever it stands.
     pub fn replace_annotation(&mut self, key: &str, replacement: &str) {
-        let own = self.request.object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
-        for annotations in own.into_iter().chain([&mut self.namespace.annotations]) {
+        let case::Case { request, namespace, .. } = &mut self.case;
+        let own = request.object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+        for annotations in own.into_iter().chain([&mut namespace.annotations]) {
             if let Some(value) = annotations.get_mut(key) {
                 *value = Value::from(replacement);
             }
@@ -210,17 +140,6 @@ impl Case {
 /// Go reads a null as an empty string.
 fn text(value: &Value) -> Option<&str> {
     if value.is_null() { Some("") } else { value.as_str() }
-}
-
-fn merge(base: &mut Value, over: &Value) {
-    match (base, over) {
-        (Value::Object(base), Value::Object(over)) => {
-            for (key, value) in over {
-                merge(base.entry(key).or_insert(Value::Null), value);
-            }
-        }
-        (base, over) => base.clone_from(over),
-    }
 }
 
 /// What a pod takes from its namespace in Linkerd (`pkg/inject`, `ProxyAnnotations` and the alpha list).
