@@ -32,6 +32,13 @@ pub struct Target {
     name: String,
 }
 
+impl Target {
+    /// What to do where there is no such object: of what the policy looks for, people create the control plane's configuration.
+    fn remedy(&self) -> &'static str {
+        if self.kind == "ConfigMap" { ": create it, or correct controlPlaneNamespace" } else { "" }
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.namespace {
@@ -45,7 +52,7 @@ impl fmt::Display for Target {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     /// There is no such object.
-    #[error("{0} not found: create it, or correct controlPlaneNamespace")]
+    #[error("{0} not found{remedy}", remedy = .0.remedy())]
     NotFound(Target),
     /// The API server refuses.
     #[error("{0} is forbidden: grant get on it to the policy server's service account")]

@@ -214,7 +214,7 @@ impl Evaluation<'_> {
             values.trust_anchors = self.cluster.trust_anchors(&self.settings.control_plane_namespace)?;
         }
         let owner = owner::root(&self.object, &mut |owner| self.owner_references(owner));
-        if owner.as_ref().is_some_and(|o| self.settings.skip_owner_kinds.iter().any(|k| o.kind.eq_ignore_ascii_case(k))) {
+        if owner.as_ref().is_some_and(|o| self.settings.skip_owner_kinds.contains(&o.kind)) {
             return Ok(self.stay_out(vec![SkipReason::OwnerKind], warnings, namespace, Some(&values)));
         }
         warnings.extend(faults.iter().map(|fault| Warning::plain(Place::Configuration, fault)));

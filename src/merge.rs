@@ -15,6 +15,7 @@ mod flags;
 mod leaf;
 mod place;
 mod record;
+mod resources;
 mod three_way;
 
 use crate::annotation as key;
@@ -199,7 +200,14 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
             }
             (Some((list, current)), Some(want)) => {
                 let path = &mut vec![(*name).to_owned()];
-                let merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
+                let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
+                let lowered = resources::settle(&mut merged, &current, want);
+                warnings.extend(lowered.iter().map(|resource| {
+                    Warning::plain(
+                        WarningPlace::Pod,
+                        format!("the {resource} request of {name} is above its limit, and lowered to it"),
+                    )
+                }));
                 if place::list_of(patch.place, name) == list {
                     put_named(spec, list, merged);
                 } else {

@@ -8,7 +8,7 @@
 
 use crate::annotation as key;
 use crate::parse::{boolean, duration, env_entry, image, integer, network, ports, proxy_env, quantity, ratio};
-use crate::values::{Constraint, Ports, Values};
+use crate::values::{Constraint, MAX_CLOSE_WAIT_SECS, Ports, Values};
 use crate::warning::{Place, Warning};
 use crate::workload::Workload;
 use std::collections::BTreeMap;
@@ -49,6 +49,19 @@ impl<'a> Annotations<'a> {
         own.or_else(|| keys.iter().find_map(|k| Some((Place::NamespaceAnnotation(k), self.namespace.get(*k)?.as_str()))))
     }
 
+    /// Where an entry of a list that grows comes from: the pod's annotation or its namespace's, where one names it, else the values.
+    #[must_use]
+    pub fn source_of(&self, key: &'static str, name: &str) -> Place {
+        let names = |text: Option<&str>| text.is_some_and(|t| t.contains(name));
+        if names(self.pod.annotation(key)) {
+            Place::Annotation(key)
+        } else if names(self.namespace.get(key).map(String::as_str)) {
+            Place::NamespaceAnnotation(key)
+        } else {
+            Place::Configuration
+        }
+    }
+
     /// The values of one key that count, in the order in which they apply.
     fn layers(&self, o: &Override) -> Vec<(Place, &'a str)> {
         match o.layering {
@@ -76,7 +89,7 @@ impl Scope<'_> {
     /// Names the entries of a list that cannot be read; the others hold.
     fn name_bad_entries(&mut self, list: &ports::PortList) {
         let place = &self.place;
-        self.warnings.extend(list.bad.iter().map(|bad| Warning::unused(place.clone(), &bad.text, &bad.error)));
+        self.warnings.extend(list.bad.iter().map(|bad| Warning::unused(place.clone(), &bad.text, bad.error)));
     }
 }
 
@@ -93,7 +106,8 @@ enum Layering {
 pub struct Override {
     /// Its keys, the current one first.
     pub keys: &'static [&'static str],
-    /// What it does and takes, for the reference.
+    /// What it does and takes, for the reference; the module has no use for it.
+    #[cfg(not(target_arch = "wasm32"))]
     pub meaning: &'static str,
     layering: Layering,
     /// Takes the value over, or says as a noun phrase what it is not.
@@ -116,10 +130,15 @@ impl<E: fmt::Display> From<E> for Problem {
 
 macro_rules! overrides {
     ($($keys:expr, $meaning:literal, $set:expr;)*) => {
-        &[$(Override { keys: $keys, meaning: $meaning, layering: Layering::Replace, set: $set }),*,
+        &[$(Override {
+            keys: $keys,
+            #[cfg(not(target_arch = "wasm32"))]
+            meaning: $meaning,
+            layering: Layering::Replace, set: $set }),*,
             // The one list that grows from layer to layer.
             Override {
                 keys: &[key::ADDITIONAL_ENV],
+                #[cfg(not(target_arch = "wasm32"))]
                 meaning: "environment variables added to the proxy, a JSON list in the shape of a container's env",
                 layering: Layering::Merge,
                 set: additional_env,
@@ -139,14 +158,29 @@ pub const OVERRIDES: &[Override] = overrides! {
     &[key::DEBUG_IMAGE_PULL_POLICY], "pull policy of the debug image",
         |s, t| take(&mut s.values.debug_image.pull_policy, t, unless_empty(t, image::pull_policy));
     &[key::ENABLE_DEBUG], "adds the debug container: true or false", |s, t| if t.is_empty() { Ok(()) } else { flag(&mut s.values.debug_enabled, t) };
-    &[key::CONTROL_PORT], "control port of the proxy", |s, t| Ok(s.values.proxy.ports.control = ports::port(t)?);
-    &[key::INBOUND_PORT], "inbound port of the proxy", |s, t| Ok(s.values.proxy.ports.inbound = ports::port(t)?);
-    &[key::ADMIN_PORT], "admin port of the proxy", |s, t| Ok(s.values.proxy.ports.admin = ports::port(t)?);
-    &[key::OUTBOUND_PORT], "outbound port of the proxy", |s, t| Ok(s.values.proxy.ports.outbound = ports::port(t)?);
+    &[key::CONTROL_PORT], "control port of the proxy", |s, t| {
+        let _: () = s.values.proxy.ports.control = ports::port(t)?;
+        Ok(())
+    };
+    &[key::INBOUND_PORT], "inbound port of the proxy", |s, t| {
+        let _: () = s.values.proxy.ports.inbound = ports::port(t)?;
+        Ok(())
+    };
+    &[key::ADMIN_PORT], "admin port of the proxy", |s, t| {
+        let _: () = s.values.proxy.ports.admin = ports::port(t)?;
+        Ok(())
+    };
+    &[key::OUTBOUND_PORT], "outbound port of the proxy", |s, t| {
+        let _: () = s.values.proxy.ports.outbound = ports::port(t)?;
+        Ok(())
+    };
     &[key::POD_INBOUND_PORTS], "ports on which the application listens, in place of those detected",
         |s, t| { ports::proxy_port_set(t)?; s.values.proxy.pod_inbound_ports = Some(t.to_owned()); Ok(()) };
     &[key::ADMIN_SHUTDOWN], "the admin server can shut the proxy down: enabled or disabled",
-        |s, t| Ok(s.values.proxy.enable_shutdown_endpoint = boolean::enabled(t)?);
+        |s, t| {
+            let _: () = s.values.proxy.enable_shutdown_endpoint = boolean::enabled(t)?;
+            Ok(())
+        };
     &[key::LOG_LEVEL], "log filter of the proxy, as warn,linkerd=info", |s, t| take(&mut s.values.proxy.log_level, t, proxy_env::readable("LINKERD2_PROXY_LOG", t));
     &[key::LOG_HTTP_HEADERS], "whether HTTP headers may be logged: insecure or off", |s, t| {
         let known = if matches!(t, "insecure" | "off" | "") { Ok(()) } else { Err("neither insecure nor off") };
@@ -157,22 +191,40 @@ pub const OVERRIDES: &[Override] = overrides! {
         |s, t| take(&mut s.values.proxy.require_identity_on_inbound_ports, t, ports::proxy_port_set(t));
     &[key::METRICS_HOSTNAME_LABELS], "outbound metrics carry host names: true or false", |s, t| flag(&mut s.values.proxy.hostname_labels, t);
     &[key::OUTBOUND_CONNECT_TIMEOUT], "timeout of outbound connections, a duration as 1s or 250ms",
-        |s, t| Ok(s.values.proxy.outbound_connect_timeout = duration::timeout(t)?.as_milliseconds());
+        |s, t| {
+            let _: () = s.values.proxy.outbound_connect_timeout = duration::timeout(t)?.as_milliseconds();
+            Ok(())
+        };
     &[key::INBOUND_CONNECT_TIMEOUT], "timeout of inbound connections, a duration",
-        |s, t| Ok(s.values.proxy.inbound_connect_timeout = duration::timeout(t)?.as_milliseconds());
+        |s, t| {
+            let _: () = s.values.proxy.inbound_connect_timeout = duration::timeout(t)?.as_milliseconds();
+            Ok(())
+        };
     &[key::OUTBOUND_DISCOVERY_TIMEOUT], "how long unused outbound discovery results are kept, a duration",
-        |s, t| Ok(s.values.proxy.outbound_discovery_cache_unused_timeout = duration::timeout(t)?.as_seconds_or_milliseconds());
+        |s, t| {
+            let _: () = s.values.proxy.outbound_discovery_cache_unused_timeout = duration::timeout(t)?.as_seconds_or_milliseconds();
+            Ok(())
+        };
     &[key::INBOUND_DISCOVERY_TIMEOUT], "how long unused inbound discovery results are kept, a duration",
-        |s, t| Ok(s.values.proxy.inbound_discovery_cache_unused_timeout = duration::timeout(t)?.as_seconds_or_milliseconds());
+        |s, t| {
+            let _: () = s.values.proxy.inbound_discovery_cache_unused_timeout = duration::timeout(t)?.as_seconds_or_milliseconds();
+            Ok(())
+        };
     &[key::DISABLE_OUTBOUND_DETECT_TIMEOUT], "no timeout of outbound protocol detection: true or false",
         |s, t| flag(&mut s.values.proxy.disable_outbound_protocol_detect_timeout, t);
     &[key::DISABLE_INBOUND_DETECT_TIMEOUT], "no timeout of inbound protocol detection: true or false",
         |s, t| flag(&mut s.values.proxy.disable_inbound_protocol_detect_timeout, t);
     &[key::SHUTDOWN_GRACE_PERIOD], "how long the proxy waits for connections to end, a duration",
-        |s, t| Ok(s.values.proxy.shutdown_grace_period = duration::timeout(t)?.as_milliseconds());
+        |s, t| {
+            let _: () = s.values.proxy.shutdown_grace_period = duration::timeout(t)?.as_milliseconds();
+            Ok(())
+        };
     &[key::ENABLE_GATEWAY], "the proxy is a multicluster gateway: true or false", |s, t| flag(&mut s.values.proxy.is_gateway, t);
     &[key::WAIT_BEFORE_EXIT], "seconds that the proxy outlives a stop of the pod; not with a native sidecar",
-        |s, t| Ok(s.values.proxy.wait_before_exit_seconds = integer::unsigned(t)?);
+        |s, t| {
+            let _: () = s.values.proxy.wait_before_exit_seconds = integer::unsigned(t)?;
+            Ok(())
+        };
     &[key::NATIVE_SIDECAR, key::NATIVE_SIDECAR_BETA, key::NATIVE_SIDECAR_ALPHA], "the proxy is a native sidecar: true or false",
         |s, t| flag(&mut s.values.proxy.native_sidecar, t);
     &[key::CPU_REQUEST], "CPU request of the injected containers, and the proxy's least number of workers", |s, t| {
@@ -186,15 +238,24 @@ pub const OVERRIDES: &[Override] = overrides! {
         Ok(())
     };
     &[key::CPU_RATIO_LIMIT], "workers of the proxy as a share of the node's CPUs, between 0 and 1",
-        |s, t| Ok(s.values.proxy.workers.maximum_cpu_ratio = ratio::ratio(t)?);
+        |s, t| {
+            let _: () = s.values.proxy.workers.maximum_cpu_ratio = ratio::ratio(t)?;
+            Ok(())
+        };
     &[key::MEMORY_REQUEST], "memory request of the injected containers", |s, t| take(&mut s.values.proxy.resources.memory.request, t, quantity::resource(t));
     &[key::MEMORY_LIMIT], "memory limit of the injected containers", |s, t| take(&mut s.values.proxy.resources.memory.limit, t, quantity::resource(t));
     &[key::EPHEMERAL_STORAGE_REQUEST], "ephemeral storage request of the injected containers",
         |s, t| take(&mut s.values.proxy.resources.ephemeral_storage.request, t, quantity::resource(t));
     &[key::EPHEMERAL_STORAGE_LIMIT], "ephemeral storage limit of the injected containers",
         |s, t| take(&mut s.values.proxy.resources.ephemeral_storage.limit, t, quantity::resource(t));
-    &[key::PROXY_UID], "user id of the proxy, from 1", |s, t| Ok(s.values.proxy.uid = integer::uid(t)?);
-    &[key::PROXY_GID], "group id of the proxy; a negative one means the image's", |s, t| Ok(s.values.proxy.gid = integer::gid(t)?);
+    &[key::PROXY_UID], "user id of the proxy, from 1", |s, t| {
+        let _: () = s.values.proxy.uid = integer::uid(t)?;
+        Ok(())
+    };
+    &[key::PROXY_GID], "group id of the proxy; a negative one means the image's", |s, t| {
+        let _: () = s.values.proxy.gid = integer::gid(t)?;
+        Ok(())
+    };
     &[key::ENABLE_EXTERNAL_PROFILES], "service profiles of names outside the cluster are looked up: true or false",
         |s, t| flag(&mut s.values.proxy.enable_external_profiles, t);
     &[key::SKIP_INBOUND_PORTS], "inbound ports that bypass the proxy: numbers, ranges, names of container ports, comma-separated", |s, t| {
@@ -204,7 +265,10 @@ pub const OVERRIDES: &[Override] = overrides! {
     &[key::SKIP_OUTBOUND_PORTS], "outbound ports that bypass the proxy: numbers and ranges, comma-separated",
         |s, t| skip_ports(s, t, &|_| None, |v| &mut v.proxy_init.ignore_outbound_ports);
     &[key::OPAQUE_PORTS], "ports without protocol detection: numbers, ranges, names of container ports, comma-separated", opaque_ports;
-    &[key::AWAIT], "the application waits for the proxy: enabled or disabled", |s, t| Ok(s.values.proxy.await_ready = boolean::enabled(t)?);
+    &[key::AWAIT], "the application waits for the proxy: enabled or disabled", |s, t| {
+        let _: () = s.values.proxy.await_ready = boolean::enabled(t)?;
+        Ok(())
+    };
     &[key::DEFAULT_INBOUND_POLICY], "what inbound traffic is allowed where no policy says: all-unauthenticated, all-authenticated, \
         cluster-unauthenticated, cluster-authenticated, deny or audit", inbound_policy;
     &[key::SKIP_SUBNETS], "networks that bypass the proxy, CIDRs, comma-separated",
@@ -300,6 +364,9 @@ fn close_wait(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let seconds = duration::timeout(text)?.whole_seconds();
+    if seconds > MAX_CLOSE_WAIT_SECS {
+        return Err("longer than the kernel keeps a connection".into());
+    }
     if !scope.values.proxy_init.run_as_root {
         return Err("set without proxyInit.runAsRoot".into());
     }
@@ -378,7 +445,7 @@ fn lower_requests(scope: &mut Scope<'_>) {
         };
         if request > limit {
             scope.warnings.push(Warning::plain(
-                Place::Configuration,
+                Place::Pod,
                 format!(
                     "the proxy's {name} request {} is above its limit {}, and lowered to it",
                     constraint.request, constraint.limit

@@ -55,6 +55,14 @@ pub fn direct(pod: &Workload<'_>) -> Option<Owner> {
     }
 }
 
+/// The owner as far as the pod alone tells: the one that it names, or the Deployment of such a ReplicaSet.
+#[must_use]
+pub fn told(pod: &Workload<'_>) -> Option<Owner> {
+    let owner = direct(pod)?;
+    let deployment = if owner.kind == "ReplicaSet" { deployment_by_name(&owner.name, pod) } else { None };
+    Some(deployment.unwrap_or(owner))
+}
+
 /// The Deployment of a ReplicaSet that bears the name the Deployment controller gives: `NAME-HASH`, with the pod labelled by the
 /// same hash (D28).
 fn deployment_by_name(replica_set: &str, pod: &Workload<'_>) -> Option<Owner> {

@@ -187,43 +187,106 @@ impl fmt::Display for Names {
 pub struct Setting {
     /// Its key.
     pub name: &'static str,
+    /// Its default and its meaning, for the reference; the module has no use for them.
+    pub reference: Reference,
     read: fn(&mut Settings, &Value) -> Result<(), String>,
+}
+
+/// The default and the meaning of a setting.
+#[cfg(not(target_arch = "wasm32"))]
+pub type Reference = (&'static str, &'static str);
+/// Nothing, in the module.
+#[cfg(target_arch = "wasm32")]
+pub type Reference = ();
+
+#[cfg(not(target_arch = "wasm32"))]
+macro_rules! reference {
+    ($default:literal, $meaning:literal) => {
+        ($default, $meaning)
+    };
+}
+#[cfg(target_arch = "wasm32")]
+macro_rules! reference {
+    ($default:literal, $meaning:literal) => {
+        ()
+    };
 }
 
 /// Every setting.
 pub const SETTINGS: &[Setting] = &[
-    Setting { name: "controlPlaneNamespace", read: |s, v| namespace(&mut s.control_plane_namespace, v) },
+    Setting {
+        name: "controlPlaneNamespace",
+        reference: reference!("linkerd", "namespace of Linkerd's control plane"),
+        read: |s, v| namespace(&mut s.control_plane_namespace, v),
+    },
     Setting {
         name: "source",
+        reference: reference!(
+            "cluster",
+            "`cluster`: the ConfigMaps `linkerd-config` and `linkerd-identity-trust-roots` of the control-plane namespace; `settings`: `values` alone, with no look-up at all"
+        ),
         read: |s, v| choice(&mut s.source, v, &[("cluster", Source::Cluster), ("settings", Source::Settings)]),
     },
-    Setting { name: "values", read: |s, v| object(v).map(|()| s.values = v.clone()) },
-    Setting { name: "namespaceAnnotations", read: |s, v| texts(&mut s.namespace_annotations, v) },
+    Setting {
+        name: "values",
+        reference: reference!(
+            "{}",
+            "values in the shape of the linkerd-control-plane chart's, merged over those of the source; with `source: settings` the trust anchors are `values.identityTrustAnchorsPEM`, and required"
+        ),
+        read: |s, v| object(v).map(|()| s.values = v.clone()),
+    },
+    Setting {
+        name: "namespaceAnnotations",
+        reference: reference!("{}", "with `source: settings`, stands for the annotations of every namespace"),
+        read: |s, v| texts(&mut s.namespace_annotations, v),
+    },
     Setting {
         name: "onInvalidAnnotation",
+        reference: reference!(
+            "warn",
+            "an annotation that cannot be used: `warn`: the configured value holds, with a warning; `reject`: the object is rejected with code 422, all such annotations named"
+        ),
         read: |s, v| {
             let options = [("warn", OnInvalidAnnotation::Warn), ("reject", OnInvalidAnnotation::Reject)];
             choice(&mut s.on_invalid_annotation, v, &options)
         },
     },
-    Setting { name: "onError", read: |s, v| choice(&mut s.on_error, v, &[("reject", OnError::Reject), ("skip", OnError::Skip)]) },
+    Setting {
+        name: "onError",
+        reference: reference!(
+            "reject",
+            "an object that cannot be judged, for want of configuration: `reject`: it is rejected with code 500; `skip`: it is let through unchanged, with a warning"
+        ),
+        read: |s, v| choice(&mut s.on_error, v, &[("reject", OnError::Reject), ("skip", OnError::Skip)]),
+    },
     Setting {
         name: "reinvocation",
+        reference: reference!(
+            "merge",
+            "a pod that an earlier call injected: `merge`: later edits take effect and nobody's are lost; `skip`: it is left alone, and no record is written"
+        ),
         read: |s, v| choice(&mut s.reinvocation, v, &[("merge", Reinvocation::Merge), ("skip", Reinvocation::Skip)]),
     },
     Setting {
         name: "foreignInjection",
+        reference: reference!("keep", "a pod that Linkerd's own injector or CLI injected: `keep`: left alone; `adopt`: taken over"),
         read: |s, v| choice(&mut s.foreign_injection, v, &[("keep", ForeignInjection::Keep), ("adopt", ForeignInjection::Adopt)]),
     },
     Setting {
         name: "workloads",
+        reference: reference!("warn", "workload objects that the policy is asked about: `warn` or `ignore`"),
         read: |s, v| choice(&mut s.workloads, v, &[("warn", Workloads::Warn), ("ignore", Workloads::Ignore)]),
     },
     Setting {
         name: "limitRange",
+        reference: reference!("ignore", "the namespace's LimitRange: `ignore` or `apply`"),
         read: |s, v| choice(&mut s.limit_range, v, &[("ignore", LimitRange::Ignore), ("apply", LimitRange::Apply)]),
     },
-    Setting { name: "skipOwnerKinds", read: |s, v| kinds(&mut s.skip_owner_kinds, v) },
+    Setting {
+        name: "skipOwnerKinds",
+        reference: reference!("[]", "kinds whose pods are not injected, as `[Job, CronJob]`"),
+        read: |s, v| kinds(&mut s.skip_owner_kinds, v),
+    },
 ];
 
 impl Settings {

@@ -6,12 +6,18 @@
 //!
 //! Source: `pkg/charts/linkerd2/values.go` and `charts/linkerd-control-plane/values.yaml` of linkerd/linkerd2.
 
-use crate::parse::{network, ports, proxy_env};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+mod defaults;
 pub(crate) mod parameters;
 mod rows;
+mod settle;
+
+pub(crate) use defaults::validator_security_context;
+
+/// The longest close-wait timeout that every kernel takes: a signed 32-bit number of ticks, at a thousand ticks a second.
+pub(crate) const MAX_CLOSE_WAIT_SECS: i64 = 2_147_483;
 
 /// The values that rendering needs, all of them set.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,78 +267,6 @@ impl Values {
         faults
     }
 
-    /// Puts out of effect what cannot work together, and returns what that was. To be called once, over all layers.
-    pub fn settle(&mut self) -> Vec<ValueFault> {
-        let mut faults = Vec::new();
-        let mut fault = |path: &str, problem: &str| faults.push(ValueFault { path: path.to_owned(), problem: problem.to_owned() });
-        if self.proxy_init.close_wait_timeout_secs != 0 && !self.proxy_init.run_as_root {
-            self.proxy_init.close_wait_timeout_secs = 0;
-            fault("proxyInit.closeWaitTimeoutSecs", "set without proxyInit.runAsRoot");
-        }
-        let tracing = &mut self.proxy.tracing;
-        if tracing.enabled {
-            for (path, text) in [
-                ("proxy.tracing.collector.endpoint", &tracing.endpoint),
-                ("proxy.tracing.collector.meshIdentity.serviceAccountName", &tracing.service_account_name),
-                ("proxy.tracing.collector.meshIdentity.namespace", &tracing.namespace),
-            ] {
-                if text.is_empty() {
-                    tracing.enabled = false;
-                    fault(path, "empty while tracing is enabled");
-                }
-            }
-        }
-        if !self.proxy.ports.distinct() {
-            self.proxy.ports = Ports::default_chart();
-            fault("proxy.ports", "not four different ports");
-        }
-        if self.cluster_networks.is_empty() && proxy_env::policy_needs_networks(&self.proxy.default_inbound_policy) {
-            self.proxy.default_inbound_policy = "all-unauthenticated".to_owned();
-            fault("proxy.defaultInboundPolicy", "one that needs clusterNetworks");
-        }
-        let streams = &mut self.proxy.control_streams;
-        let ordered = {
-            let of = |name: &str| match name.strip_prefix("LINKERD2_PROXY_CONTROL_STREAM_") {
-                Some("INITIAL_TIMEOUT") => Some(streams.initial_timeout.as_str()),
-                Some("IDLE_TIMEOUT") => Some(streams.idle_timeout.as_str()),
-                Some("LIFETIME") => Some(streams.lifetime.as_str()),
-                _ => None,
-            };
-            proxy_env::conflicts(&of).next().is_none()
-        };
-        if !ordered {
-            *streams = ControlStreams::default_chart();
-            fault("proxy.control.streams", "not in the order initialTimeout, idleTimeout, lifetime");
-        }
-        let subnets = network::cidr_list_init(&self.proxy_init.skip_subnets).unwrap_or_default();
-        if !self.disable_ipv6 && !network::ip6tables_reads(&subnets) {
-            self.proxy_init.skip_subnets.clear();
-            fault("proxyInit.skipSubnets", "refused by ip6tables, which runs too where IPv6 is on");
-        }
-        for (path, direction, scopes) in
-            [("proxy.inbound", "inbound", &self.proxy.inbound), ("proxy.outbound", "outbound", &self.proxy.outbound)]
-        {
-            for (name, text) in parameters::variables(direction, scopes) {
-                if let Err(error) = proxy_env::readable(&format!("LINKERD2_PROXY_{name}"), &text) {
-                    fault(path, &format!("an object whose {name} is {error}"));
-                }
-            }
-        }
-        // Of a list, the entries that can be read hold.
-        for (path, list, names) in [
-            ("proxyInit.ignoreInboundPorts", &self.proxy_init.ignore_inbound_ports, true),
-            ("proxyInit.ignoreOutboundPorts", &self.proxy_init.ignore_outbound_ports, false),
-            ("proxy.opaquePorts", &self.proxy.opaque_ports, false),
-        ] {
-            // The name of a container port means something on some pods.
-            let named = |name: &str| (names && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(1);
-            if let Some(bad) = ports::list(list, &named).bad.first() {
-                fault(path, &format!("a list with an entry that is {}", bad.error));
-            }
-        }
-        faults
-    }
-
     /// The trust domain of mesh identities.
     #[must_use]
     pub fn trust_domain(&self) -> &str {
@@ -352,16 +286,6 @@ impl Ports {
     pub fn distinct(&self) -> bool {
         let [a, b, c, d] = [self.admin, self.control, self.inbound, self.outbound];
         a != b && a != c && a != d && b != c && b != d && c != d
-    }
-
-    fn default_chart() -> Self {
-        Ports { admin: 4191, control: 4190, inbound: 4143, outbound: 4140 }
-    }
-}
-
-impl ControlStreams {
-    fn default_chart() -> Self {
-        ControlStreams { initial_timeout: "3s".to_owned(), idle_timeout: "5m".to_owned(), lifetime: "1h".to_owned() }
     }
 }
 
@@ -405,110 +329,6 @@ fn find<'a>(layer: &'a Value, path: &str) -> Found<'a> {
         walked.push_str(step);
     }
     Found::Leaf(at)
-}
-
-/// The chart's defaults of the Linkerd version that this project follows: edge-26.8.1.
-impl Default for Values {
-    fn default() -> Self {
-        let seconds = |initial_delay_seconds, timeout_seconds, period_seconds, failure_threshold| Probe {
-            initial_delay_seconds,
-            timeout_seconds,
-            period_seconds,
-            failure_threshold,
-        };
-        let text = str::to_owned;
-        Values {
-            cluster_domain: text("cluster.local"),
-            cluster_networks: text("10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8"),
-            image_pull_policy: text("IfNotPresent"),
-            linkerd_version: text("edge-26.8.1"),
-            cni_enabled: false,
-            disable_ipv6: true,
-            trust_anchors: String::new(),
-            trust_domain: String::new(),
-            token_projection: true,
-            proxy: Proxy {
-                image: Image { name: text("cr.l5d.io/linkerd/proxy"), ..Image::default() },
-                log_level: text("warn,linkerd=info,hickory=error"),
-                log_format: text("plain"),
-                log_http_headers: text("off"),
-                ports: Ports::default_chart(),
-                uid: 2102,
-                gid: None,
-                outbound_connect_timeout: text("1000ms"),
-                inbound_connect_timeout: text("100ms"),
-                outbound_discovery_cache_unused_timeout: text("5s"),
-                inbound_discovery_cache_unused_timeout: text("90s"),
-                opaque_ports: text("25,587,3306,4444,5432,6379,9300,11211"),
-                await_ready: true,
-                default_inbound_policy: text("all-unauthenticated"),
-                native_sidecar: true,
-                startup_probe: seconds(0, 0, 1, 120),
-                readiness_probe: seconds(2, 1, 0, 0),
-                liveness_probe: seconds(10, 1, 0, 0),
-                control_streams: ControlStreams::default_chart(),
-                tracing: Tracing {
-                    labels: [
-                        ("k8s.container.name", "$(_pod_containerName)"),
-                        ("k8s.pod.ip", "$(_pod_ip)"),
-                        ("k8s.pod.uid", "$(_pod_uid)"),
-                    ]
-                    .map(|(k, v)| (text(k), text(v)))
-                    .into(),
-                    trace_service_name: text("linkerd-proxy"),
-                    ..Tracing::default()
-                },
-                inbound: http2_keep_alive(),
-                outbound: http2_keep_alive(),
-                workers: Workers { minimum: 1, ..Workers::default() },
-                ..Proxy::default()
-            },
-            proxy_init: ProxyInit {
-                ignore_inbound_ports: text("4567,4568"),
-                ignore_outbound_ports: text("4567,4568"),
-                xt_mount_path: text("/run"),
-                run_as_user: 65534,
-                run_as_group: 65534,
-                iptables_mode: text("nft"),
-                ..ProxyInit::default()
-            },
-            network_validator: NetworkValidator {
-                log_level: text("debug"),
-                log_format: text("plain"),
-                timeout: text("10s"),
-                enable_security_context: true,
-                security_context: validator_security_context(),
-                ..NetworkValidator::default()
-            },
-            debug_image: Image { name: text("cr.l5d.io/linkerd/debug"), version: text("edge-26.8.1"), pull_policy: String::new() },
-            debug_enabled: false,
-        }
-    }
-}
-
-/// The chart's default parameters, of both directions.
-fn http2_keep_alive() -> Map<String, Value> {
-    let mut http2 = Map::new();
-    http2.insert("keepAliveInterval".to_owned(), "10s".into());
-    http2.insert("keepAliveTimeout".to_owned(), "3s".into());
-    let mut server = Map::new();
-    server.insert("http2".to_owned(), http2.into());
-    let mut scopes = Map::new();
-    scopes.insert("server".to_owned(), server.into());
-    scopes
-}
-
-/// The validator's security context where values give none: what the restricted pod security level asks for.
-pub(crate) fn validator_security_context() -> Map<String, Value> {
-    let mut block = Map::new();
-    block.insert("allowPrivilegeEscalation".to_owned(), false.into());
-    block.insert("capabilities".to_owned(), serde_json::json!({"drop": ["ALL"]}));
-    block.insert("readOnlyRootFilesystem".to_owned(), true.into());
-    block.insert("runAsGroup".to_owned(), 65534.into());
-    block.insert("runAsNonRoot".to_owned(), true.into());
-    block.insert("runAsUser".to_owned(), 65534.into());
-    block.insert("seccompProfile".to_owned(), serde_json::json!({"type": "RuntimeDefault"}));
-    block
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! [`preview`] and [`annotate`] are the two tools with enough to them to be tested as a library.
 
 pub mod admission;
+pub mod annotate;
 pub mod case;
 pub mod cluster;
 pub mod compare;
@@ -15,7 +16,9 @@ pub mod host;
 pub mod kinds;
 pub mod policy;
 pub mod preview;
+pub mod programs;
 pub mod query;
+pub mod reference;
 pub mod refusal;
 pub mod settings;
 pub mod yaml;

@@ -5,6 +5,8 @@
 
 use thiserror::Error;
 
+use crate::kinds;
+
 /// A refused call.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
@@ -31,21 +33,35 @@ impl Refusal {
         Self::Failed(format!("Cannot find resource {api_version}/{kind}"))
     }
 
-    /// The policy server's account may not read it. `plural` is the resource's name in URLs, such as `configmaps`.
+    /// The cluster serves no such group or version.
     #[must_use]
-    pub fn forbidden(group: &str, plural: &str, name: &str, namespace: Option<&str>) -> Self {
-        let place = namespace.map_or_else(
-            || "at the cluster scope".to_owned(),
-            |namespace| format!("in the namespace \"{namespace}\""),
-        );
+    pub fn unknown_group(api_version: &str, kind: &str) -> Self {
+        Self::Failed(format!(
+            "error finding resource {api_version} / {kind}: ApiError: 404 page not found\n: Failed to parse error data \
+             (Status {{ status: Some(Failure), code: 404, message: \"404 page not found\\n\", metadata: None, \
+             reason: \"Failed to parse error data\", details: None }})"
+        ))
+    }
+
+    /// The policy server's account may not read it. The API server says of a Namespace that it is in itself.
+    #[must_use]
+    pub fn forbidden(api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Self {
+        let (group, _) = kinds::group_version(api_version);
+        let plural = kinds::plural(api_version, kind);
+        let place = match namespace.or_else(|| (kind == "Namespace").then_some(name)) {
+            Some(namespace) => format!("in the namespace \"{namespace}\""),
+            None => "at the cluster scope".to_owned(),
+        };
+        let dot = if group.is_empty() { "" } else { "." };
         let message = format!(
             "{plural}{dot}{group} \"{name}\" is forbidden: User \"system:serviceaccount:kubewarden:policy-server\" \
-             cannot get resource \"{plural}\" in API group \"{group}\" {place}",
-            dot = if group.is_empty() { "" } else { "." },
+             cannot get resource \"{plural}\" in API group \"{group}\" {place}"
         );
         Self::Failed(format!(
-            "ApiError: {message}: Forbidden (Status {{ status: Some(Failure), message: {message:?}, reason: \"Forbidden\", \
-             code: 403 }})\n\nCaused by:\n    {message}: Forbidden"
+            "ApiError: {message}: Forbidden (Status {{ status: Some(Failure), code: 403, message: {message:?}, \
+             metadata: Some(ListMeta {{ continue_: None, remaining_item_count: None, resource_version: None, \
+             self_link: None }}), reason: \"Forbidden\", details: Some(StatusDetails {{ name: {name:?}, group: {group:?}, \
+             kind: {plural:?}, uid: \"\", causes: [], retry_after_seconds: 0 }}) }})\n\nCaused by:\n    {message}: Forbidden"
         ))
     }
 
@@ -127,9 +143,38 @@ mod tests {
         for (refusal, text) in table {
             assert_eq!(refusal.to_string(), text);
         }
-        let forbidden =
-            Refusal::forbidden("", "configmaps", "linkerd-config", Some("linkerd")).to_string();
-        assert!(forbidden.starts_with("Callback evaluation failure: ApiError: configmaps \"linkerd-config\" is forbidden: User"));
-        assert!(forbidden.contains("code: 403") && forbidden.contains("Caused by:"));
+    }
+
+    /// Texts that kwctl 1.36, in front of an API server 1.36, gave to a guest.
+    #[test]
+    fn the_words_of_the_api_server_are_handed_on() {
+        let table = [
+            (
+                Refusal::forbidden("v1", "ConfigMap", "linkerd-config", Some("linkerd")),
+                r#"Callback evaluation failure: ApiError: configmaps "linkerd-config" is forbidden: User "system:serviceaccount:kubewarden:policy-server" cannot get resource "configmaps" in API group "" in the namespace "linkerd": Forbidden (Status { status: Some(Failure), code: 403, message: "configmaps \"linkerd-config\" is forbidden: User \"system:serviceaccount:kubewarden:policy-server\" cannot get resource \"configmaps\" in API group \"\" in the namespace \"linkerd\"", metadata: Some(ListMeta { continue_: None, remaining_item_count: None, resource_version: None, self_link: None }), reason: "Forbidden", details: Some(StatusDetails { name: "linkerd-config", group: "", kind: "configmaps", uid: "", causes: [], retry_after_seconds: 0 }) })
+
+Caused by:
+    configmaps "linkerd-config" is forbidden: User "system:serviceaccount:kubewarden:policy-server" cannot get resource "configmaps" in API group "" in the namespace "linkerd": Forbidden"#,
+            ),
+            (
+                Refusal::forbidden("apps/v1", "ReplicaSet", "web", Some("shop")),
+                r#"Callback evaluation failure: ApiError: replicasets.apps "web" is forbidden: User "system:serviceaccount:kubewarden:policy-server" cannot get resource "replicasets" in API group "apps" in the namespace "shop": Forbidden (Status { status: Some(Failure), code: 403, message: "replicasets.apps \"web\" is forbidden: User \"system:serviceaccount:kubewarden:policy-server\" cannot get resource \"replicasets\" in API group \"apps\" in the namespace \"shop\"", metadata: Some(ListMeta { continue_: None, remaining_item_count: None, resource_version: None, self_link: None }), reason: "Forbidden", details: Some(StatusDetails { name: "web", group: "apps", kind: "replicasets", uid: "", causes: [], retry_after_seconds: 0 }) })
+
+Caused by:
+    replicasets.apps "web" is forbidden: User "system:serviceaccount:kubewarden:policy-server" cannot get resource "replicasets" in API group "apps" in the namespace "shop": Forbidden"#,
+            ),
+            (
+                Refusal::unknown_group("no.such/v1", "Foo"),
+                "Callback evaluation failure: error finding resource no.such/v1 / Foo: ApiError: 404 page not found\n: Failed to parse error data (Status { status: Some(Failure), code: 404, message: \"404 page not found\\n\", metadata: None, reason: \"Failed to parse error data\", details: None })",
+            ),
+        ];
+        for (refusal, text) in table {
+            assert_eq!(refusal.to_string(), text);
+        }
+        let namespace = Refusal::forbidden("v1", "Namespace", "nope", None).to_string();
+        assert!(
+            namespace.contains(r#"in API group "" in the namespace "nope": Forbidden (Status"#),
+            "{namespace}"
+        );
     }
 }

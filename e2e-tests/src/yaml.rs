@@ -166,8 +166,10 @@ fn is_printable(letter: char) -> bool {
 fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
     // What is made of these alone may be a number or a date; a time of day may follow a date.
-    let of_number = |letter: char| letter.is_ascii_hexdigit() || "xo_+-.".contains(letter);
-    let word = text.starts_with(|letter: char| letter.is_alphabetic() || "_/$(".contains(letter))
+    let of_number = |letter: char| letter.is_ascii_hexdigit() || "xo_+-.,".contains(letter);
+    // Options of a program look like a list's dash, and are none.
+    let start = text.strip_prefix("--").unwrap_or(text);
+    let word = start.starts_with(|letter: char| letter.is_alphabetic() || "_/$(".contains(letter))
         && !WORDS.contains(&text.to_lowercase().as_str());
     let quantity = text.starts_with(|letter: char| letter.is_ascii_digit())
         && !text.chars().all(of_number)
@@ -198,7 +200,11 @@ mod tests {
                 "cr.l5d.io/linkerd/proxy:edge-26.8.1",
                 "cr.l5d.io/linkerd/proxy:edge-26.8.1",
             ),
-            ("--ipv6=false", "'--ipv6=false'"),
+            ("--ipv6=false", "--ipv6=false"),
+            ("--", "'--'"),
+            ("---a", "'---a'"),
+            ("-a", "'-a'"),
+            ("4190,4191", "'4190,4191'"),
             ("100m", "100m"),
             ("20Mi", "20Mi"),
             ("10.0.0.0/8,fd00::/8", "'10.0.0.0/8,fd00::/8'"),

@@ -193,8 +193,17 @@ pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
 }
 
 /// Defaults that the API server adds to what we write.
-const DEFAULTS: &[(&str, &str)] =
-    &[("apiVersion", "\"v1\""), ("scheme", "\"HTTP\""), ("protocol", "\"TCP\""), ("defaultMode", "420")];
+const DEFAULTS: &[(&str, &str)] = &[("apiVersion", "v1"), ("scheme", "HTTP"), ("protocol", "TCP")];
+/// The mode that it gives the files of a volume.
+const DEFAULT_MODE: u64 = 420;
+
+fn is_default(key: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => DEFAULTS.contains(&(key, text.as_str())),
+        Value::Number(number) => key == "defaultMode" && number.as_u64() == Some(DEFAULT_MODE),
+        _ => false,
+    }
+}
 
 /// The value without what the API server drops or adds.
 fn plain(value: &Value) -> Option<Value> {
@@ -206,7 +215,7 @@ fn plain(value: &Value) -> Option<Value> {
         Value::Array(items) => Some(items.iter().map(|i| plain(i).unwrap_or_default()).collect()),
         // An object that says nothing by what is in it may say something by being there, as an empty `emptyDir` does.
         Value::Object(map) => {
-            let said = map.iter().filter(|(key, value)| !DEFAULTS.iter().any(|(k, d)| key == k && value.to_string() == *d));
+            let said = map.iter().filter(|(key, value)| !is_default(key, value));
             Some(Value::Object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))).collect()))
         }
         other => Some(other.clone()),

@@ -5,15 +5,22 @@ use crate::render::{Place, PodPatch};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+mod later;
+mod leaves;
+
 fn mk_patch(place: Place) -> PodPatch {
     PodPatch {
         annotations: BTreeMap::from([("linkerd.io/created-by", "us".to_owned())]),
         labels: BTreeMap::from([("linkerd.io/workload-ns", "shop".to_owned())]),
-        volumes: vec![json!({"name": "v1", "emptyDir": {}}), json!({"name": "v2", "emptyDir": {}})],
+        volumes: vec![
+            json!({"name": "linkerd-identity-end-entity", "emptyDir": {}}),
+            json!({"name": "linkerd-identity-token", "emptyDir": {}}),
+        ],
         init: json!({"name": "linkerd-init"}),
         proxy: json!({"name": "linkerd-proxy"}),
         place,
         debug: None,
+        warnings: vec![],
     }
 }
 
@@ -61,7 +68,7 @@ fn each_place_has_its_order() {
         let pod = applied(mk_pod(&inits, &["app", "b"]), patch);
         assert_eq!(names(&pod, "initContainers"), init_names, "{place:?}");
         assert_eq!(names(&pod, "containers"), container_names, "{place:?}");
-        assert_eq!(names(&pod, "volumes"), ["data", "v1", "v2"], "{place:?}");
+        assert_eq!(names(&pod, "volumes"), ["data", "linkerd-identity-end-entity", "linkerd-identity-token"], "{place:?}");
     }
 }
 
@@ -90,9 +97,9 @@ fn leftovers_give_way_by_name() {
 #[test]
 fn a_volume_of_our_name_is_replaced_in_its_place() {
     let mut pod = mk_pod(&[], &["app"]);
-    pod["spec"]["volumes"] = json!([{"name": "v2", "hostPath": {"path": "/"}}, {"name": "data"}]);
+    pod["spec"]["volumes"] = json!([{"name": "linkerd-identity-token", "hostPath": {"path": "/"}}, {"name": "data"}]);
     let pod = applied(pod, mk_patch(Place::Native));
-    let expected = json!([{"name": "v2", "emptyDir": {}}, {"name": "data"}, {"name": "v1", "emptyDir": {}}]);
+    let expected = json!([{"name": "linkerd-identity-token", "emptyDir": {}}, {"name": "data"}, {"name": "linkerd-identity-end-entity", "emptyDir": {}}]);
     assert_eq!(pod["spec"]["volumes"], expected);
 }
 
@@ -104,7 +111,7 @@ fn maps_and_lists_are_made_where_there_are_none() {
         "spec": {
             "containers": [container],
             "initContainers": [{"name": "linkerd-init"}, {"name": "linkerd-proxy"}],
-            "volumes": [{"name": "v1", "emptyDir": {}}, {"name": "v2", "emptyDir": {}}],
+            "volumes": [{"name": "linkerd-identity-end-entity", "emptyDir": {}}, {"name": "linkerd-identity-token", "emptyDir": {}}],
         },
     });
     for pod in [
@@ -148,7 +155,7 @@ fn taking_away_what_was_added_gives_back_the_input() {
         for (list, ours) in [
             ("containers", &["linkerd-proxy", "linkerd-debug"][..]),
             ("initContainers", &["linkerd-init", "linkerd-proxy"]),
-            ("volumes", &["v1", "v2"]),
+            ("volumes", &["linkerd-identity-end-entity", "linkerd-identity-token"]),
         ] {
             pod["spec"][list].as_array_mut().unwrap().retain(|item| !ours.contains(&item["name"].as_str().unwrap()));
         }

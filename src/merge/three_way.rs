@@ -126,8 +126,10 @@ impl Merge<'_> {
         };
         let untouched = record.is(path, c.as_deref());
         if class == Class::Asserted {
-            // What we neither write nor wrote is not ours to assert.
-            if wanted.is_none() && !record.has(path) {
+            // What we neither write nor wrote is not ours to assert; nor is an annotation that others changed and we no longer
+            // write: it was rendered from as theirs.
+            let theirs = !untouched && path.first().is_some_and(|map| map == "annotations");
+            if wanted.is_none() && (theirs || !record.has(path)) {
                 return current.cloned();
             }
             if !untouched {

@@ -6,7 +6,7 @@ use super::{Mesh, container, json};
 use crate::annotation as key;
 use crate::parse::{ports, proxy_env, ratio};
 use crate::values::{Values, Workers, parameters};
-use crate::warning::{Place, Warning};
+use crate::warning::Warning;
 use crate::workload::Workload;
 use k8s_openapi::api::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector};
 use serde_json::{Map, Value};
@@ -48,10 +48,8 @@ pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> 
     while let Some((group, unfit)) = misfit(&env, &added) {
         added.retain(|entry| !unfit.iter().any(|name| name_of(entry) == name));
         for name in unfit {
-            warnings.push(Warning::unused_unseen(
-                Place::Annotation(key::ADDITIONAL_ENV),
-                format!("without {name}, which makes {}", group.misfit),
-            ));
+            let place = mesh.annotations.source_of(key::ADDITIONAL_ENV, &name);
+            warnings.push(Warning::unused_unseen(place, format!("without {name}, which makes {}", group.misfit)));
         }
     }
     for entry in added {

@@ -20,24 +20,32 @@ fn every_answer_is_these_bytes() {
     let error = || "Namespace shop not found".to_owned();
     for (outcome, expected) in [
         (
-            Outcome::Injected { object: json!({"b": 1, "a": null}), proxy_version: "edge-26.8.1".to_owned(), warnings: vec![] },
+            Outcome::Injected {
+                object: Some(json!({"b": 1, "a": null})),
+                proxy_version: "edge-26.8.1".to_owned(),
+                warnings: vec![],
+            },
             r#"{"accepted":true,"mutated_object":{"a":null,"b":1},"audit_annotations":{"injected":"true","proxy-version":"edge-26.8.1"}}"#,
         ),
         (
-            Outcome::Injected { object: json!({}), proxy_version: "v".to_owned(), warnings: vec![mk_warning("0")] },
-            r#"{"accepted":true,"mutated_object":{},"audit_annotations":{"injected":"true","proxy-version":"v"},"warnings":["config.linkerd.io/proxy-uid: \"0\" is bad"]}"#,
+            Outcome::Injected { object: None, proxy_version: "v".to_owned(), warnings: vec![mk_warning("0")] },
+            r#"{"accepted":true,"audit_annotations":{"injected":"true","proxy-version":"v"},"warnings":["config.linkerd.io/proxy-uid: \"0\" is bad"]}"#,
         ),
         (
-            Outcome::Annotated { object: json!({}), reasons: vec![SkipReason::UnsupportedResource], warnings: vec![] },
+            Outcome::Annotated { object: Some(json!({})), reasons: vec![SkipReason::UnsupportedResource], warnings: vec![] },
             r#"{"accepted":true,"mutated_object":{},"audit_annotations":{"injected":"false","reason":"unsupported_resource"}}"#,
         ),
         (
-            Outcome::Skipped { reasons: vec![SkipReason::HostNetwork, SkipReason::Disabled], warnings: vec![] },
+            Outcome::Skipped { object: None, reasons: vec![SkipReason::HostNetwork, SkipReason::Disabled], warnings: vec![] },
             r#"{"accepted":true,"audit_annotations":{"injected":"false","reason":"host_network_enabled,injection_disable_annotation_present"}}"#,
         ),
         (
-            Outcome::Skipped { reasons: vec![SkipReason::InvalidAtWorkload], warnings: vec![mk_warning("a"), mk_warning("b")] },
-            r#"{"accepted":true,"audit_annotations":{"injected":"false","reason":"invalid_inject_annotation_at_workload"},"warnings":["config.linkerd.io/proxy-uid: \"a\" is bad","config.linkerd.io/proxy-uid: \"b\" is bad"]}"#,
+            Outcome::Skipped {
+                object: Some(json!({"was": "injected"})),
+                reasons: vec![SkipReason::InvalidAtWorkload],
+                warnings: vec![mk_warning("a"), mk_warning("b")],
+            },
+            r#"{"accepted":true,"mutated_object":{"was":"injected"},"audit_annotations":{"injected":"false","reason":"invalid_inject_annotation_at_workload"},"warnings":["config.linkerd.io/proxy-uid: \"a\" is bad","config.linkerd.io/proxy-uid: \"b\" is bad"]}"#,
         ),
         (
             Outcome::NotOurs(NotOurs::Kind),
@@ -63,7 +71,7 @@ fn every_answer_is_these_bytes() {
 #[test]
 fn warnings_keep_their_order_and_come_once() {
     let warnings = ["b", "a", "b", "c", "a"].map(mk_warning).to_vec();
-    let answer = text(Outcome::Skipped { reasons: vec![SkipReason::NotEnabled], warnings });
+    let answer = text(Outcome::Skipped { object: None, reasons: vec![SkipReason::NotEnabled], warnings });
     let expected = r#"{"accepted":true,"audit_annotations":{"injected":"false","reason":"injection_enable_annotation_absent"},"warnings":["config.linkerd.io/proxy-uid: \"b\" is bad","config.linkerd.io/proxy-uid: \"a\" is bad","config.linkerd.io/proxy-uid: \"c\" is bad"]}"#;
     assert_eq!(answer, expected);
 }
@@ -72,7 +80,7 @@ fn warnings_keep_their_order_and_come_once() {
 fn the_object_comes_back_with_every_digit() {
     let object: serde_json::Value =
         serde_json::from_str(r#"{"z":[18446744073709551615,0.30000000000000004,"ü\u0007"],"a":{}}"#).unwrap();
-    let answer = text(Outcome::Annotated { object, reasons: vec![], warnings: vec![] });
+    let answer = text(Outcome::Annotated { object: Some(object), reasons: vec![], warnings: vec![] });
     let expected = r#"{"accepted":true,"mutated_object":{"a":{},"z":[18446744073709551615,0.30000000000000004,"ü\u0007"]},"audit_annotations":{"injected":"false","reason":""}}"#;
     assert_eq!(answer, expected);
 }

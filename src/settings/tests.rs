@@ -41,6 +41,8 @@ fn empty_settings_are_the_defaults() {
     assert_eq!(defaults.limit_range, LimitRange::Ignore);
 }
 
+type Change = fn(&mut Settings);
+
 #[test]
 fn each_setting_changes_its_own_field_alone() {
     let opposite = || Settings {
@@ -53,12 +55,12 @@ fn each_setting_changes_its_own_field_alone() {
         limit_range: LimitRange::Apply,
         ..Settings::default()
     };
-    let changed = |below: Settings, change: fn(&mut Settings)| {
+    let changed = |below: Settings, change: Change| {
         let mut settings = below;
         change(&mut settings);
         settings
     };
-    let rows: Vec<(&str, Value, fn(&mut Settings))> = vec![
+    let rows: Vec<(&str, Value, Change)> = vec![
         ("controlPlaneNamespace", json!("mesh"), |s| s.control_plane_namespace = "mesh".to_owned()),
         ("source", json!("cluster"), |s| s.source = Source::Cluster),
         ("source", json!("settings"), |s| s.source = Source::Settings),
@@ -146,8 +148,9 @@ fn an_unknown_key_is_answered_with_all_that_are_known() {
             "{key:?} is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
                 onError, reinvocation, foreignInjection, workloads, limitRange, skipOwnerKinds"
         );
-        assert_eq!(faults(Settings::read(&json!({key: 1}))), [expected.clone()]);
-        assert_eq!(faults(Settings::validate(&json!({key: 1}))), [expected]);
+        for checked in [Settings::read(&json!({key: 1})).map(drop), Settings::validate(&json!({key: 1}))] {
+            assert_eq!(faults(checked).as_slice(), std::slice::from_ref(&expected));
+        }
     }
 }
 
@@ -250,4 +253,36 @@ fn values_are_checked_together_when_no_other_layer_follows() {
     }
     let rooted = json!({"values": {"proxyInit": {"closeWaitTimeoutSecs": 30, "runAsRoot": true}}});
     assert_eq!(Settings::validate(&standalone(rooted)), Ok(()));
+}
+
+#[test]
+fn the_reference_gives_each_default() {
+    for setting in SETTINGS {
+        let (default, meaning) = setting.reference;
+        let value = serde_json::from_str(default).unwrap_or_else(|_| json!(default));
+        let mut read = Settings::read(&json!({setting.name: value})).unwrap();
+        if setting.name == "values" {
+            assert_eq!(std::mem::take(&mut read.values), json!({}));
+        }
+        assert_eq!(read, Settings::default(), "{}", setting.name);
+        assert!(!meaning.is_empty() && !meaning.ends_with('.'), "{}", setting.name);
+    }
+}
+
+#[test]
+fn the_host_is_answered_in_full() {
+    for (payload, expected) in [
+        ("{}", r#"{"valid":true,"message":null}"#),
+        ("null", r#"{"valid":true,"message":null}"#),
+        (r#"{"onError":"skip","workloads":"ignore"}"#, r#"{"valid":true,"message":null}"#),
+        (
+            r#"{"onError":1,"source":2}"#,
+            r#"{"valid":false,"message":"onError is not one of reject, skip; source is not one of cluster, settings"}"#,
+        ),
+        ("", r#"{"valid":false,"message":"the settings are not an object"}"#),
+        ("secret", r#"{"valid":false,"message":"the settings are not an object"}"#),
+        ("[]", r#"{"valid":false,"message":"the settings are not an object"}"#),
+    ] {
+        assert_eq!(String::from_utf8(crate::validate_settings(payload.as_bytes())).unwrap(), expected, "{payload}");
+    }
 }

@@ -3,7 +3,7 @@
 //! A setter either takes the whole leaf or leaves the values as they were and says, as a noun phrase, what the leaf is not.
 
 use crate::parse::{image, integer, network, ports, proxy_env, quantity};
-use crate::values::{Capabilities, Probe, Values};
+use crate::values::{Capabilities, MAX_CLOSE_WAIT_SECS, Probe, Values};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ pub(super) const ROWS: &[Row] = &[
     row("proxyInit.logLevel", |v, x| text(&mut v.proxy_init.log_level, x, init_log_level)),
     row("proxyInit.logFormat", |v, x| text(&mut v.proxy_init.log_format, x, any)),
     row("proxyInit.xtMountPath.mountPath", |v, x| text(&mut v.proxy_init.xt_mount_path, x, mount_path)),
-    row("proxyInit.closeWaitTimeoutSecs", |v, x| integer(&mut v.proxy_init.close_wait_timeout_secs, x, 0..=i64::from(i32::MAX))),
+    row("proxyInit.closeWaitTimeoutSecs", |v, x| integer(&mut v.proxy_init.close_wait_timeout_secs, x, 0..=MAX_CLOSE_WAIT_SECS)),
     row("proxyInit.privileged", |v, x| boolean(&mut v.proxy_init.privileged, x)),
     row("proxyInit.runAsRoot", |v, x| boolean(&mut v.proxy_init.run_as_root, x)),
     row("proxyInit.runAsUser", |v, x| integer(&mut v.proxy_init.run_as_user, x, 0..=integer::MAX_ID)),

@@ -127,7 +127,7 @@ fn later_layers_merge_into_maps() {
     let http2 = json!({"keepAliveInterval": "10s", "keepAliveTimeout": "3s", "x": null, "z": true});
     assert_eq!(Value::from(values.proxy.inbound), json!({"client": {"tcp": {"y": "2s"}}, "server": {"http2": http2}}));
     let context = &values.network_validator.security_context;
-    assert_eq!(Value::from(context["capabilities"].clone()), json!({"add": ["A"], "drop": ["ALL"]}));
+    assert_eq!(context["capabilities"], json!({"add": ["A"], "drop": ["ALL"]}));
     assert_eq!((context["runAsUser"].clone(), context["runAsGroup"].clone()), (json!(7), json!(65534)));
     let capabilities = values.proxy.capabilities.unwrap();
     assert_eq!((capabilities.add, capabilities.drop), (vec!["C".to_owned()], vec!["A".to_owned()]));

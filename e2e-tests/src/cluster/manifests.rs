@@ -132,6 +132,21 @@ impl Manifests {
             })
     }
 
+    fn unknown(&self, api_version: &str, kind: &str) -> Refusal {
+        let served = kinds::KINDS
+            .iter()
+            .any(|known| known.api_version == api_version)
+            || self
+                .objects
+                .keys()
+                .any(|(version, ..)| version == api_version);
+        if served {
+            Refusal::unknown_kind(api_version, kind)
+        } else {
+            Refusal::unknown_group(api_version, kind)
+        }
+    }
+
     fn list(&self, query: &Query) -> Result<Value, Refusal> {
         let (api_version, kind) = query.resource().unwrap_or_default();
         let (Query::KubernetesListResourceAll {
@@ -151,7 +166,7 @@ impl Manifests {
         };
         let namespaced = self
             .is_namespaced(api_version, kind)
-            .ok_or_else(|| Refusal::unknown_kind(api_version, kind))?;
+            .ok_or_else(|| self.unknown(api_version, kind))?;
         let wanted = match query {
             Query::KubernetesListResourceNamespace { namespace, .. } => Some(namespace),
             _ => None,
@@ -190,7 +205,7 @@ impl Cluster for Manifests {
             } => {
                 let namespaced = self
                     .is_namespaced(api_version, kind)
-                    .ok_or_else(|| Refusal::unknown_kind(api_version, kind))?;
+                    .ok_or_else(|| self.unknown(api_version, kind))?;
                 if namespaced && namespace.is_none() {
                     return Err(Refusal::namespace_missing(api_version, kind));
                 }

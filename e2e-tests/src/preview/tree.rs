@@ -1,7 +1,7 @@
 //! Puts a changed object back into the tree it was read from, so that the user's keys keep their order and form.
 
 use serde_json::Value as Json;
-use serde_norway::{Mapping, Value as Yaml};
+use serde_norway::Value as Yaml;
 
 /// The tree with the content of `new`: keys that were there stay in their order, new ones come after them; items of a
 /// list are matched by content, then by name.
@@ -9,21 +9,23 @@ use serde_norway::{Mapping, Value as Yaml};
 pub fn update(old: &Yaml, new: &Json) -> Yaml {
     match (old, new) {
         (Yaml::Mapping(fields), Json::Object(wanted)) => {
-            let mut updated = Mapping::new();
-            let mut seen = Vec::new();
+            let mut updated: Vec<(Yaml, Yaml)> = Vec::new();
             for (key, below) in fields {
-                let name = key_text(key);
-                if let Some(value) = wanted.get(&name) {
-                    updated.insert(key.clone(), update(below, value));
-                    seen.push(name);
+                if let Some(value) = wanted.get(&key_text(key)) {
+                    updated.push((key.clone(), update(below, value)));
                 }
             }
             for (name, value) in in_reading_order(wanted) {
-                if !seen.contains(name) {
-                    updated.insert(Yaml::String(name.clone()), from_json(value));
+                let is_there = updated.iter().any(|(key, _)| key_text(key) == *name);
+                if !is_there {
+                    // A template often has no metadata, and nobody looks for it behind a long spec.
+                    let before = (name == "metadata")
+                        .then(|| updated.iter().position(|(key, _)| key == "spec"));
+                    let position = before.flatten().unwrap_or(updated.len());
+                    updated.insert(position, (Yaml::String(name.clone()), from_json(value)));
                 }
             }
-            Yaml::Mapping(updated)
+            Yaml::Mapping(updated.into_iter().collect())
         }
         (Yaml::Sequence(items), Json::Array(wanted)) => {
             let mut left: Vec<(Json, &Yaml)> =
@@ -139,6 +141,14 @@ metadata:
 "
         );
         assert_eq!(to_json(&update(&old, &new)), new);
+    }
+
+    #[test]
+    fn metadata_goes_before_the_spec() {
+        let old: Yaml = serde_norway::from_str("kind: Pod\nspec: {}\nstatus: {}\n").unwrap();
+        let new = json!({"kind": "Pod", "spec": {}, "status": {}, "metadata": {}});
+        let updated = serde_norway::to_string(&update(&old, &new)).unwrap();
+        assert_eq!(updated, "kind: Pod\nmetadata: {}\nspec: {}\nstatus: {}\n");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The one list that grows from layer to layer.
 
-use super::{Values, changed, overridden};
+use super::{Annotations, Kind, Values, Workload, apply, changed, mk_pod, overridden};
 use serde_json::{Value, json};
 
 const KEY: &str = "config.linkerd.io/proxy-additional-env";
@@ -110,5 +110,24 @@ fn what_cannot_be_used_is_named_without_any_value() {
                 assert!(!warning.contains("secret"), "{warning}");
             }
         }
+    }
+}
+
+#[test]
+fn a_file_comes_from_an_empty_dir_of_the_pod() {
+    let file = |volume: &str| {
+        let source = json!({"volumeName": volume, "path": "f", "key": "K"});
+        json!([{"name": "A", "valueFrom": {"fileKeyRef": source}}, {"name": "B", "value": "1"}]).to_string()
+    };
+    for (volume, kept) in [("scratch", true), ("config", false), ("none", false)] {
+        let (text, namespace) = (file(volume), std::collections::BTreeMap::new());
+        let mut pod = mk_pod(&[(KEY, &text)]);
+        pod["spec"]["volumes"] = json!([{"name": "config", "configMap": {"name": "c"}}, {"name": "scratch", "emptyDir": {}}]);
+        let scope = apply(Values::default(), &Annotations::new(Workload::read(Kind::Pod, &pod).unwrap(), &namespace));
+        let names: Vec<_> = scope.values.proxy.additional_env.iter().map(|e| e["name"].as_str().unwrap()).collect();
+        assert_eq!(names, if kept { vec!["A", "B"] } else { vec!["B"] }, "{volume}");
+        let line = format!("{KEY} is with an entry from volume {volume:?}, which is no emptyDir of the pod");
+        let warnings: Vec<_> = scope.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, if kept { vec![] } else { vec![line] }, "{volume}");
     }
 }

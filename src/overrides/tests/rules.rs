@@ -124,7 +124,7 @@ fn a_request_above_its_limit_is_lowered_to_it() {
             };
             let expected = if lowered { limit } else { request };
             assert_eq!((constraint.request.as_str(), constraint.limit.as_str()), (expected, limit), "{name} {request} {limit}");
-            let line = format!("mesh: the proxy's {name} request {request} is above its limit {limit}, and lowered to it");
+            let line = format!("pod: the proxy's {name} request {request} is above its limit {limit}, and lowered to it");
             assert_eq!(warnings, if lowered { vec![line] } else { vec![] }, "{name} {request} {limit}");
         }
         // Also where one of the two is configured, and not where there is but one.
@@ -135,7 +135,7 @@ fn a_request_above_its_limit_is_lowered_to_it() {
             }
         });
         let (values, warnings) = overridden(&below, &[(request_key, "6")], &[]);
-        let line = format!("mesh: the proxy's {name} request 6 is above its limit 5, and lowered to it");
+        let line = format!("pod: the proxy's {name} request 6 is above its limit 5, and lowered to it");
         assert_eq!((values.proxy.resources.cpu.limit.as_str(), warnings), ("5", vec![line]));
         assert_eq!(overridden(&Values::default(), &[(request_key, "6")], &[]).1, [] as [String; 0]);
     }

@@ -109,7 +109,7 @@ fn leaves() -> Vec<(&'static str, Value, Change)> {
         ("proxyInit.logLevel", json!("Warning"), |v| v.proxy_init.log_level = "Warning".to_owned()),
         ("proxyInit.logFormat", json!("json"), |v| v.proxy_init.log_format = "json".to_owned()),
         ("proxyInit.xtMountPath.mountPath", json!("/x"), |v| v.proxy_init.xt_mount_path = "/x".to_owned()),
-        ("proxyInit.closeWaitTimeoutSecs", json!(i32::MAX), |v| v.proxy_init.close_wait_timeout_secs = i32::MAX.into()),
+        ("proxyInit.closeWaitTimeoutSecs", json!(2_147_483), |v| v.proxy_init.close_wait_timeout_secs = 2_147_483),
         ("proxyInit.privileged", json!(true), |v| v.proxy_init.privileged = true),
         ("proxyInit.runAsRoot", json!(true), |v| v.proxy_init.run_as_root = true),
         ("proxyInit.runAsUser", json!(0), |v| v.proxy_init.run_as_user = 0),

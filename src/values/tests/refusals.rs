@@ -142,7 +142,7 @@ const REFUSED: &[(&str, &str, &[&str], &str)] = &[
     ("proxyInit.skipSubnets", r#""10.0.0.0/8""#, &[r#""fd00::/8""#], "a list with an IPv6 network, which iptables refuses"),
     ("proxyInit.logLevel", r#""debug""#, &[r#""verbose""#, r#""info ""#], "not a log level"),
     ("proxyInit.xtMountPath.mountPath", r#""/x""#, &["null", r#""""#, r#""/a:b""#], "not a mount path"),
-    ("proxyInit.closeWaitTimeoutSecs", "7", &["-1", "2147483648"], "not a whole number from 0 to 2147483647"),
+    ("proxyInit.closeWaitTimeoutSecs", "7", &["-1", "2147484"], "not a whole number from 0 to 2147483"),
     ("proxyInit.runAsUser", "7", &["-1", "2147483648"], "not a whole number from 0 to 2147483647"),
     ("proxyInit.iptablesMode", r#""legacy""#, &["null", r#""""#, r#""plain""#], "neither nft nor legacy"),
     ("networkValidator.logLevel", r#""info""#, &["null", r#""""#], "empty"),
@@ -184,7 +184,7 @@ fn bounds_are_taken() {
         ("proxy.waitBeforeExitSeconds", vec![json!(u64::MAX), json!(1e3)]),
         ("proxy.runtime.workers.maximumCPURatio", vec![json!(0.001), json!(1), json!(1.0)]),
         ("proxyInit.runAsUser", vec![json!(0), json!(2_147_483_647)]),
-        ("proxyInit.closeWaitTimeoutSecs", vec![json!(2_147_483_647)]),
+        ("proxyInit.closeWaitTimeoutSecs", vec![json!(2_147_483)]),
         ("proxy.livenessProbe", vec![json!({"timeoutSeconds": 2_147_483_647}), json!({"timeoutSeconds": 0})]),
     ] {
         for value in values {

@@ -72,6 +72,11 @@ fn refuses_in_the_words_of_the_host() {
     for (query, text) in table {
         assert_eq!(ask(&query).unwrap_err(), text);
     }
+    let other = ask(&Query::get("no.such/v1", "Foo", None, "c")).unwrap_err();
+    assert!(
+        other.contains("error finding resource no.such/v1 / Foo: "),
+        "{other}"
+    );
 }
 
 #[test]

@@ -1,0 +1,66 @@
+# Every step of development, of CI and of a release is a verb here; `make help` lists them.
+# CARGO_TARGET_DIR is respected; MODULE_BUILD=rustup|debian says how the module is compiled (see .ci/build-module).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+module := artefacts/build/policy.wasm
+annotated := artefacts/build/annotated-policy.wasm
+# Progress for a person, silence for a file.
+quiet := $(shell test -t 2 || echo --quiet)
+run := cargo run --release --locked $(quiet) --package e2e-tests --bin
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: $(module) ## build the module and show what it does to artefacts/examples/shop.yaml
+	@$(run) preview -- --wasm $(module) --cluster artefacts/examples/cluster --diff --color always -f artefacts/examples/shop.yaml
+
+.PHONY: test
+test: ## everything that must pass, with a count of the tests at the end
+	@.ci/test fmt lint unit build e2e conformance
+
+.PHONY: fmt
+fmt: ## check the formatting (`cargo fmt --all` mends it)
+	@cargo fmt --all --check
+
+.PHONY: lint
+lint: ## clippy, warnings are errors
+	@cargo clippy --release --workspace --all-targets --locked $(quiet) -- --deny warnings
+
+.PHONY: unit
+unit: ## the policy's own tests, natively
+	@cargo test --locked $(quiet) --package linkerd-injector-policy --no-fail-fast
+
+.PHONY: build
+build: $(annotated) ## the module: artefacts/build/policy.wasm, and annotated-policy.wasm for a policy server
+
+.PHONY: e2e
+e2e: $(annotated) ## the module in a host, and with the real programs that are on PATH
+	@cargo test --release --locked $(quiet) --package e2e-tests --no-fail-fast
+
+.PHONY: conformance
+conformance: $(module) ## every case of the corpus against Linkerd's own result, natively and through the module
+	@$(run) conformance -- --complete e2e-tests/conformance/cases e2e-tests/conformance/linkerd
+
+.PHONY: serve
+serve: $(annotated) ## run the module in a policy-server on this machine
+	@.ci/serve $(annotated)
+
+.PHONY: clean
+clean: ## remove what the verbs above made
+	@cargo clean $(quiet)
+	@rm -rf artefacts/build
+
+# Cargo decides whether there is something to compile, and the file changes only when the module does.
+.PHONY: cargo-decides
+$(module): cargo-decides
+	@.ci/build-module $@
+
+$(annotated): $(module) policy-metadata.yml README.md .ci/annotate
+	@.ci/annotate $(module) $@

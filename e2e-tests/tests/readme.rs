@@ -1,0 +1,19 @@
+//! The README says what the tables say.
+
+use e2e_tests::reference::{annotations, put_between_marks, settings};
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+
+#[test]
+fn the_references_are_those_of_the_tables() {
+    let written = std::fs::read_to_string(README).unwrap();
+    let mut expected = written.clone();
+    for (name, table) in [("settings", settings()), ("annotations", annotations())] {
+        expected = put_between_marks(&expected, name, &table).unwrap_or_else(|| panic!("no marks for {name} in the README"));
+    }
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(README, &expected).unwrap();
+        return;
+    }
+    assert!(written == expected, "the README's references are not those of the tables; UPDATE_README=1 cargo test writes them");
+}

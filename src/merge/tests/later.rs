@@ -1,0 +1,277 @@
+//! A later call: what we wrote, what stands there now, and what we want.
+
+use super::{Place, PodPatch, Value, applied, json, mk_pod, names};
+use crate::merge::{Earlier, losses, reapply, remember};
+use crate::settings::ForeignInjection;
+
+fn entry(name: &str, value: &str) -> Value {
+    json!({"name": name, "value": value})
+}
+
+/// A patch whose proxy has one leaf of each kind.
+fn mk_patch(uid: u16, log: &str, ports: &str) -> PodPatch {
+    let env = json!([entry("_pod_ns", "a"), entry("LINKERD2_PROXY_LOG", log), entry("LINKERD2_PROXY_INBOUND_PORTS", ports)]);
+    let proxy = json!({
+        "name": "linkerd-proxy",
+        "env": env,
+        "securityContext": {"runAsUser": uid},
+        "resources": {"limits": {"cpu": "1"}},
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 4191}, "timeoutSeconds": 1},
+    });
+    let init = json!({"name": "linkerd-init", "args": ["--proxy-uid", uid.to_string(), "--inbound-ports-to-ignore", ports, "--log-level", log]});
+    PodPatch { proxy, init, ..super::mk_patch(Place::Native) }
+}
+
+/// The pod after a first call, with its record.
+fn first(mut patch: PodPatch) -> Value {
+    remember(&mut patch);
+    applied(mk_pod(&["x"], &["app"]), patch)
+}
+
+/// The pod after a later call, and what is said.
+fn again(pod: &Value, mut patch: PodPatch) -> (Value, Vec<String>) {
+    let earlier = Earlier::of(pod, ForeignInjection::Keep).unwrap();
+    remember(&mut patch);
+    let mut merged = pod.clone();
+    let warnings = reapply(&mut merged, patch, &earlier);
+    (merged, warnings.iter().map(ToString::to_string).collect())
+}
+
+fn proxy(pod: &Value) -> &Value {
+    &pod["spec"]["initContainers"][1]
+}
+
+/// The user, the log filter and the ports of the proxy, and the arguments of the init container.
+fn leaves(pod: &Value) -> (Value, Value, Value, Value) {
+    let env = &proxy(pod)["env"];
+    let arguments = pod["spec"]["initContainers"][0]["args"].clone();
+    (proxy(pod)["securityContext"]["runAsUser"].clone(), env[1]["value"].clone(), env[2]["value"].clone(), arguments)
+}
+
+fn edited(pod: &Value, uid: u16, log: &str, ports: &str) -> Value {
+    let mut pod = pod.clone();
+    let proxy = &mut pod["spec"]["initContainers"][1];
+    proxy["securityContext"]["runAsUser"] = json!(uid);
+    proxy["env"][1]["value"] = json!(log);
+    proxy["env"][2]["value"] = json!(ports);
+    pod["spec"]["initContainers"][0]["args"] =
+        json!(["--proxy-uid", uid.to_string(), "--inbound-ports-to-ignore", ports, "--log-level", log]);
+    pod
+}
+
+#[test]
+fn the_table_of_the_merge_holds_for_each_class_of_leaf() {
+    let base = first(mk_patch(1, "base", "1"));
+    let set_back = |leaf: &str| format!("pod: linkerd-{leaf} was changed by others, and set back");
+    let both = vec![set_back("init.args.--proxy-uid"), set_back("proxy.securityContext.runAsUser")];
+    for (current, wanted, result, warnings) in [
+        // Nobody changed it.
+        ((1, "base", "1"), (1, "base", "1"), (1, "base", "1"), vec![]),
+        ((1, "base", "1"), (2, "want", "2"), (2, "want", "2"), vec![]),
+        // Others changed it, and we want what we wrote.
+        ((9, "else", "9"), (1, "base", "1"), (1, "else", "9"), both.clone()),
+        // Both want the same.
+        ((2, "want", "2"), (2, "want", "2"), (2, "want", "2"), vec![]),
+        // Both want another.
+        ((9, "else", "9,2"), (2, "want", "2,3"), (2, "else", "2,3,9"), both),
+    ] {
+        let (uid, log, ports) = current;
+        let pod = edited(&base, uid, log, ports);
+        let (uid, log, ports) = wanted;
+        let (merged, said) = again(&pod, mk_patch(uid, log, ports));
+        let (uid, log, ports) = result;
+        let arguments = json!(["--proxy-uid", uid.to_string(), "--inbound-ports-to-ignore", ports, "--log-level", log]);
+        assert_eq!(leaves(&merged), (json!(uid), json!(log), json!(ports), arguments), "{current:?} {wanted:?}");
+        let mut said = said;
+        said.sort();
+        assert_eq!(said, warnings, "{current:?} {wanted:?}");
+        // A third call changes nothing, for it knows what the second wrote.
+        let (uid, log, ports) = wanted;
+        let (third, said) = again(&merged, mk_patch(uid, log, ports));
+        assert_eq!((third, said), (merged, vec![]), "{current:?} {wanted:?}");
+    }
+}
+
+#[test]
+fn without_a_record_others_keep_what_is_not_asserted() {
+    let mut pod = edited(&first(mk_patch(1, "base", "1")), 9, "else", "9");
+    pod["metadata"]["annotations"] = json!({"linkerd.io/created-by": "linkerd-injector-policy 0.0.1"});
+    pod["spec"]["initContainers"][1]["future"] = json!({"field": 1});
+    let (merged, said) = again(&pod, mk_patch(2, "want", "2"));
+    let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "9", "--log-level", "else"]);
+    assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("9"), arguments));
+    assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![]));
+}
+
+#[test]
+fn what_others_add_stays_and_what_we_drop_goes() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    let proxy_of = |pod: &mut Value| pod["spec"]["initContainers"][1].clone();
+    pod["spec"]["initContainers"][1]["env"].as_array_mut().unwrap().insert(0, entry("ADDED", "1"));
+    pod["spec"]["initContainers"][1]["lifecycle"] = json!({"preStop": {"exec": {"command": ["sleep"]}}});
+    pod["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "late"}));
+    pod["spec"]["volumes"].as_array_mut().unwrap().push(json!({"name": "late"}));
+    let mut patch = mk_patch(1, "base", "1");
+    patch.proxy["env"].as_array_mut().unwrap().remove(1);
+    patch.proxy["resources"] = json!(null);
+    patch.volumes.truncate(1);
+    let (mut merged, said) = again(&pod, patch);
+    let proxy = proxy_of(&mut merged);
+    assert_eq!(proxy["env"], json!([entry("ADDED", "1"), entry("_pod_ns", "a"), entry("LINKERD2_PROXY_INBOUND_PORTS", "1")]));
+    assert_eq!((proxy.get("resources"), &proxy["lifecycle"]), (None, &pod["spec"]["initContainers"][1]["lifecycle"]));
+    assert_eq!(names(&merged, "containers"), ["app", "late"]);
+    assert_eq!(names(&merged, "volumes"), ["data", "linkerd-identity-end-entity", "late"]);
+    assert_eq!(said, [] as [String; 0]);
+}
+
+#[test]
+fn what_the_api_server_rewrites_is_nobodys_edit() {
+    let base = first(mk_patch(1, "base", "1"));
+    let mut pod = base.clone();
+    let proxy = &mut pod["spec"]["initContainers"][1];
+    proxy["resources"]["limits"]["cpu"] = json!("1000m");
+    proxy["readinessProbe"]["httpGet"]["scheme"] = json!("HTTP");
+    proxy["readinessProbe"]["periodSeconds"] = json!(10);
+    proxy["terminationMessagePath"] = json!("/dev/termination-log");
+    proxy["imagePullPolicy"] = json!("IfNotPresent");
+    proxy["volumeMounts"] = json!([{"name": "t", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}]);
+    assert_eq!(again(&pod, mk_patch(1, "base", "1")), (pod.clone(), vec![]));
+    assert_eq!(losses(&pod, &Earlier::of(&pod, ForeignInjection::Keep).unwrap()), []);
+    let edited = edited(&pod, 1, "else", "1");
+    let said: Vec<_> =
+        losses(&edited, &Earlier::of(&edited, ForeignInjection::Keep).unwrap()).iter().map(ToString::to_string).collect();
+    let gone = |name: &str| format!("pod: {name} is gone, with what others changed in it");
+    assert_eq!(said, [gone("linkerd-init"), gone("linkerd-proxy")]);
+}
+
+#[test]
+fn the_application_view_is_the_pod_as_it_came() {
+    let pod = mk_pod(&["x"], &["app"]);
+    let merged = first(mk_patch(1, "base", "1"));
+    let earlier = Earlier::of(&merged, ForeignInjection::Keep).unwrap();
+    assert_eq!(earlier.application_view(&merged), pod);
+    assert!(earlier.injected());
+    // A container of one of our names that the record does not know is the user's.
+    let mut own_debug = merged.clone();
+    own_debug["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "linkerd-debug"}));
+    assert_eq!(names(&earlier.application_view(&own_debug), "containers"), ["app", "linkerd-debug"]);
+    assert!(Earlier::of(&pod, ForeignInjection::Keep).is_none());
+}
+
+#[test]
+fn containers_move_only_where_an_invariant_is_broken() {
+    let (init, proxy) = (json!({"name": "linkerd-init"}), json!({"name": "linkerd-proxy"}));
+    for (place, inits, mains, settled_inits, settled_mains) in [
+        (
+            Place::Native,
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+        ),
+        (
+            Place::Native,
+            vec!["a", "linkerd-init", "linkerd-proxy"],
+            vec!["app"],
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+        ),
+        (
+            Place::Native,
+            vec!["linkerd-proxy", "a", "linkerd-init"],
+            vec!["app"],
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+        ),
+        (
+            Place::First,
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+        ),
+        (
+            Place::First,
+            vec!["linkerd-init", "a"],
+            vec!["app", "linkerd-proxy"],
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+        ),
+        (
+            Place::Last,
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+        ),
+        (
+            Place::Last,
+            vec!["linkerd-init", "a"],
+            vec!["app", "linkerd-proxy", "b"],
+            vec!["a", "linkerd-init"],
+            vec!["app", "linkerd-proxy", "b"],
+        ),
+        // The mode changed between calls.
+        (
+            Place::Native,
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+        ),
+        (
+            Place::First,
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+            vec!["a", "linkerd-init"],
+            vec!["linkerd-proxy", "app"],
+        ),
+        (
+            Place::Last,
+            vec!["linkerd-init", "linkerd-proxy", "a"],
+            vec!["app"],
+            vec!["a", "linkerd-init"],
+            vec!["app", "linkerd-proxy"],
+        ),
+    ] {
+        let mut pod = mk_pod(&inits, &mains);
+        pod["metadata"]["annotations"]["linkerd.io/created-by"] = json!("linkerd-injector-policy 0.0.1");
+        let patch = PodPatch { init: init.clone(), proxy: proxy.clone(), ..super::mk_patch(place) };
+        let (merged, _) = again(&pod, patch);
+        assert_eq!(
+            (names(&merged, "initContainers"), names(&merged, "containers")),
+            (settled_inits.iter().map(ToString::to_string).collect(), settled_mains.iter().map(ToString::to_string).collect()),
+            "{place:?} {inits:?} {mains:?}"
+        );
+    }
+}
+
+#[test]
+fn only_what_we_or_linkerd_wrote_is_an_earlier_call() {
+    let by = |who: Option<&str>, record: Option<&str>, injected: bool| {
+        let mut pod = mk_pod(if injected { &["linkerd-proxy"] } else { &[] }, &["app"]);
+        for (key, value) in [("linkerd.io/created-by", who), ("linkerd.io/injection-record", record)] {
+            if let Some(value) = value {
+                pod["metadata"]["annotations"][key] = json!(value);
+            }
+        }
+        pod
+    };
+    let (us, linkerd) = (Some("linkerd-injector-policy 9"), Some("linkerd/proxy-injector edge-1"));
+    for (pod, keep, adopt) in [
+        (by(None, None, false), false, false),
+        (by(None, None, true), false, false),
+        (by(us, None, false), false, false),
+        (by(us, None, true), true, true),
+        (by(linkerd, None, true), false, true),
+        (by(Some("linkerdish"), None, true), false, false),
+        (by(None, Some("v1:"), false), true, true),
+        (by(None, Some("v1:"), true), true, true),
+        (by(None, Some("v0:"), true), false, false),
+        (by(us, Some("v0:"), true), true, true),
+        (by(us, Some("v0:"), false), false, false),
+    ] {
+        assert_eq!(Earlier::of(&pod, ForeignInjection::Keep).is_some(), keep, "{pod}");
+        assert_eq!(Earlier::of(&pod, ForeignInjection::Adopt).is_some(), adopt, "{pod}");
+    }
+}

@@ -1,0 +1,130 @@
+//! What two leaves have in common when they say the same, and the record of them.
+
+use super::{Value, json};
+use crate::merge::leaf::{self, Class, Kind, Shape};
+use crate::merge::record::Record;
+
+fn path(steps: &[&str]) -> Vec<String> {
+    steps.iter().map(|s| (*s).to_owned()).collect()
+}
+
+#[test]
+fn leaves_that_say_the_same_are_the_same() {
+    for (kind, left, right) in [
+        (Kind::Plain, json!(null), json!("")),
+        (Kind::Plain, json!(0), json!(null)),
+        (Kind::Plain, json!(false), json!([])),
+        (Kind::Plain, json!({"value": "", "name": "A"}), json!({"name": "A"})),
+        (Kind::Plain, json!({"fieldRef": {"fieldPath": "a", "apiVersion": "v1"}}), json!({"fieldRef": {"fieldPath": "a"}})),
+        (Kind::Plain, json!({"httpGet": {"port": 1, "scheme": "HTTP"}}), json!({"httpGet": {"port": 1}})),
+        (Kind::Plain, json!({"containerPort": 1, "protocol": "TCP"}), json!({"containerPort": 1})),
+        (Kind::Plain, json!({"defaultMode": 420, "sources": []}), json!({})),
+        (Kind::Quantity, json!("1000m"), json!(1)),
+        (Kind::Quantity, json!("1024Mi"), json!("1Gi")),
+        (Kind::Set, json!(["B", "A", "B"]), json!(["A", "B"])),
+        (Kind::Set, json!([]), json!(null)),
+        (Kind::Ports, json!("80, 90-91"), json!({"value": "90-91,80,80"})),
+    ] {
+        assert_eq!(leaf::canonical(kind, Some(&left)), leaf::canonical(kind, Some(&right)), "{left} {right}");
+    }
+}
+
+#[test]
+fn leaves_that_say_different_things_differ() {
+    for (kind, left, right) in [
+        (Kind::Plain, json!({"emptyDir": {}}), json!({})),
+        (Kind::Plain, json!(["a", "b"]), json!(["b", "a"])),
+        (Kind::Plain, json!(1), json!("1")),
+        (Kind::Plain, json!({"port": 1, "scheme": "HTTPS"}), json!({"port": 1})),
+        (Kind::Text, json!(""), json!(null)),
+        (Kind::Quantity, json!("1001m"), json!("1")),
+        (Kind::Set, json!(["A"]), json!(["a"])),
+        (Kind::Ports, json!("80"), json!("81")),
+        (Kind::Ports, json!("80,x"), json!("80")),
+    ] {
+        let given = |value: &Value| if value.is_null() { None } else { leaf::canonical(kind, Some(value)) };
+        assert_ne!(given(&left), given(&right), "{left} {right}");
+    }
+}
+
+#[test]
+fn identities_addresses_and_places_are_asserted() {
+    for (steps, class) in [
+        (&["linkerd-proxy", "securityContext", "runAsUser"][..], Class::Asserted),
+        (&["linkerd-proxy", "securityContext", "runAsGroup"], Class::Asserted),
+        (&["linkerd-proxy", "restartPolicy"], Class::Asserted),
+        (&["linkerd-proxy", "command"], Class::Asserted),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS"], Class::Asserted),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_DESTINATION_SVC_ADDR"], Class::Asserted),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_POLICY_SVC_NAME"], Class::Asserted),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_LISTEN_ADDR"], Class::Asserted),
+        (&["linkerd-proxy", "env", "_l5d_ns"], Class::Asserted),
+        (&["linkerd-init", "args", "--proxy-uid"], Class::Asserted),
+        (&["linkerd-init", "args", "--incoming-proxy-port"], Class::Asserted),
+        (&["volumes", "linkerd-identity-token"], Class::Asserted),
+        (&["linkerd-proxy", "image"], Class::Defaulted),
+        (&["linkerd-proxy", "resources", "limits", "cpu"], Class::Defaulted),
+        (&["linkerd-proxy", "lifecycle", "preStop"], Class::Defaulted),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_LOG"], Class::Defaulted),
+        (&["linkerd-proxy", "env", "ANYTHING"], Class::Defaulted),
+        (&["linkerd-init", "args", "--log-level"], Class::Defaulted),
+        (&["linkerd-debug", "future"], Class::Defaulted),
+    ] {
+        assert_eq!(leaf::of(&path(steps), None).1, class, "{steps:?}");
+    }
+    for (steps, kind) in [
+        (&["linkerd-init", "args", "--inbound-ports-to-ignore"][..], Kind::Ports),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_PORTS"], Kind::Ports),
+        (&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_PORTS_DISABLE_PROTOCOL_DETECTION"], Kind::Ports),
+        (&["linkerd-proxy", "resources", "requests", "memory"], Kind::Quantity),
+        (&["linkerd-proxy", "securityContext", "capabilities", "drop"], Kind::Set),
+        (&["annotations", "any"], Kind::Text),
+    ] {
+        assert_eq!(leaf::of(&path(steps), None).0, Shape::Leaf(kind), "{steps:?}");
+    }
+}
+
+#[test]
+fn of_two_lists_of_ports_the_union_starts_with_ours() {
+    for (ours, theirs, union) in [
+        (json!("1,2"), json!("2,3-4"), json!("1,2,3-4")),
+        (json!(""), json!("3"), json!("3")),
+        (json!("1"), json!(""), json!("1")),
+        (json!({"name": "A", "value": "1"}), json!({"name": "A", "value": "2,x"}), json!({"name": "A", "value": "1,2"})),
+    ] {
+        assert_eq!(leaf::union(&ours, &theirs), union);
+    }
+}
+
+#[test]
+fn a_record_survives_writing_and_reading() {
+    let mut record = Record::default();
+    assert_eq!(Record::read(&record.write()), Ok(record.clone()));
+    for (steps, text) in [(&["a", "b"][..], "1"), (&["a"], "b"), (&["annotations", "k"], "\"v\"")] {
+        record.note(&path(steps), text);
+    }
+    let read = Record::read(&record.write()).unwrap();
+    assert_eq!(read, record);
+    // Three leaves of eight bytes: 24 bytes are 32 characters.
+    assert_eq!(record.write().len(), "v1:".len().saturating_add(32));
+    for (steps, text, has, is) in [
+        (&["a", "b"][..], Some("1"), true, true),
+        (&["a", "b"], Some("2"), true, false),
+        (&["a", "b"], None, true, false),
+        (&["b", "a"], Some("1"), false, false),
+        (&["b", "a"], None, false, true),
+    ] {
+        assert_eq!((read.has(&path(steps)), read.is(&path(steps), text)), (has, is), "{steps:?} {text:?}");
+    }
+    assert!(read.is_text(&path(&["annotations", "k"]), "v"));
+    assert!(!read.is_text(&path(&["annotations", "k"]), "w"));
+}
+
+#[test]
+fn what_no_version_wrote_is_no_record() {
+    for text in ["", "v1", "v2:", "AAAA", "v1:A", "v1:AAAA", "v1:AAAAAAAAAAA=", "v1:AAAAAAAAAA+", " v1:"] {
+        let error = Record::read(text).map(|_| ()).map_err(|e| e.to_string());
+        assert_eq!(error, Err("cannot be read, and is taken as absent".to_owned()), "{text}");
+    }
+    assert_eq!(Record::read("v1:"), Ok(Record::default()));
+}
