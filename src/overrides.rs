@@ -259,8 +259,8 @@ pub const OVERRIDES: &[Override] = overrides! {
     &[key::ENABLE_EXTERNAL_PROFILES], "service profiles of names outside the cluster are looked up: true or false",
         |s, t| flag(&mut s.values.proxy.enable_external_profiles, t);
     &[key::SKIP_INBOUND_PORTS], "inbound ports that bypass the proxy: numbers, ranges, names of container ports, comma-separated", |s, t| {
-        let pod = s.pod;
-        skip_ports(s, t, &|name| pod.named_port(name), |v| &mut v.proxy_init.ignore_inbound_ports)
+        let names = s.pod.named_ports();
+        skip_ports(s, t, &|name| names.get(name).copied(), |v| &mut v.proxy_init.ignore_inbound_ports)
     };
     &[key::SKIP_OUTBOUND_PORTS], "outbound ports that bypass the proxy: numbers and ranges, comma-separated",
         |s, t| skip_ports(s, t, &|_| None, |v| &mut v.proxy_init.ignore_outbound_ports);
@@ -334,8 +334,8 @@ fn skip_ports(
 }
 
 fn opaque_ports(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
-    let pod = scope.pod;
-    let read = ports::list(text, &|name| pod.named_port(name));
+    let names = scope.pod.named_ports();
+    let read = ports::list(text, &|name| names.get(name).copied());
     scope.name_bad_entries(&read);
     scope.values.proxy.opaque_ports = read.to_string();
     Ok(())
@@ -381,19 +381,16 @@ fn additional_env(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
     for (entry, reason) in &read.refused {
         scope.warnings.push(Warning::unused_unseen(scope.place.clone(), format!("without {entry}, which is {reason}")));
     }
+    let mut entries = Vec::new();
     for entry in read.entries {
         if let Some(volume) = env_entry::file_volume(&entry).filter(|volume| !scope.pod.has_empty_dir(volume)) {
             let problem = format!("with an entry from volume {volume:?}, which is no emptyDir of the pod");
             scope.warnings.push(Warning::unused_unseen(scope.place.clone(), problem));
             continue;
         }
-        let name = entry.get("name").cloned();
-        let same = scope.values.proxy.additional_env.iter_mut().find(|e| e.get("name") == name.as_ref());
-        match same {
-            Some(below) => *below = entry,
-            None => scope.values.proxy.additional_env.push(entry),
-        }
+        entries.push(entry);
     }
+    env_entry::lay_over(&mut scope.values.proxy.additional_env, entries);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use super::{Mesh, container, json};
 use crate::annotation as key;
-use crate::parse::{ports, proxy_env, ratio};
+use crate::parse::{env_entry, ports, proxy_env, ratio};
 use crate::values::{Values, Workers, parameters};
 use crate::warning::Warning;
 use crate::workload::Workload;
@@ -52,12 +52,8 @@ pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> 
             warnings.push(Warning::unused_unseen(place, format!("without {name}, which makes {}", group.misfit)));
         }
     }
-    for entry in added {
-        match env.iter_mut().find(|e| name_of(e) == name_of(entry)) {
-            Some(rendered) => rendered.clone_from(entry),
-            None => env.push(entry.clone()),
-        }
-    }
+    let added: Vec<Value> = added.into_iter().cloned().collect();
+    env_entry::lay_over(&mut env, added);
     (env, warnings)
 }
 
