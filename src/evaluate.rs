@@ -228,6 +228,7 @@ impl Evaluation<'_> {
             namespace: self.namespace,
             owner,
             annotations,
+            added_by: &scope.added_by,
             default_opaque_ports: &default_opaque_ports,
         };
         let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);
