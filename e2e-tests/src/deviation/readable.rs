@@ -44,22 +44,44 @@ pub fn is_readable(entry: &Value) -> bool {
         | "OUTBOUND_MAX_IDLE_CONNS_PER_ENDPOINT"
         | "INBOUND_MAX_IN_FLIGHT"
         | "OUTBOUND_MAX_IN_FLIGHT" => value.parse::<u64>().is_ok(),
-        name if name.ends_with("_QUEUE_CAPACITY") => value.parse::<u64>().is_ok(),
-        name if name.ends_with("_SERVER_HTTP2_ADAPTIVE_FLOW_CONTROL") => is_bool(value),
-        name if name.contains("_SERVER_HTTP2_KEEP_ALIVE_") => proxy_milliseconds(value).is_some(),
-        name if name.contains("_SERVER_HTTP2_MAX_PENDING_ACCEPT") || name.ends_with("_SERVER_HTTP2_MAX_SEND_BUF_SIZE") => {
-            value.parse::<u64>().is_ok()
-        }
-        name if name.contains("_SERVER_HTTP2_") => value.parse::<u32>().is_ok(),
-        name if name.ends_with("_SVC_ADDR") => {
+        name if QUEUES.contains(&name) => value.parse::<u64>().is_ok(),
+        name if ADDRESSES.contains(&name) => {
             is_socket(value) || value.rsplit_once(':').is_some_and(|(host, port)| is_dns_name(host) && port.parse::<u16>().is_ok())
         }
-        name if name.ends_with("_SVC_NAME") || name == "IDENTITY_LOCAL_NAME" => is_dns_name(value),
-        name if name.contains("_EXP_BACKOFF_M") || DURATIONS.contains(&name) => proxy_milliseconds(value).is_some(),
-        name if name.ends_with("_EXP_BACKOFF_JITTER") => value.parse::<f64>().is_ok(),
-        _ => true,
+        name if NAMES.contains(&name) => is_dns_name(value),
+        name if DURATIONS.contains(&name) => proxy_milliseconds(value).is_some(),
+        name => match of_connect(name).or(of_http2(name)) {
+            Some("MIN" | "MAX" | "KEEP_ALIVE_TIMEOUT" | "KEEP_ALIVE_INTERVAL") => proxy_milliseconds(value).is_some(),
+            Some("JITTER") => value.parse::<f64>().is_ok(),
+            Some("ADAPTIVE_FLOW_CONTROL") => is_bool(value),
+            Some("MAX_PENDING_ACCEPT_RESET_STREAMS" | "MAX_SEND_BUF_SIZE") => value.parse::<u64>().is_ok(),
+            Some(number) if HTTP2_NUMBERS.contains(&number) => value.parse::<u32>().is_ok(),
+            _ => true,
+        },
     }
 }
+
+/// What is left of the name of a parameter of the proxy's HTTP/2 servers.
+fn of_http2(name: &str) -> Option<&str> {
+    ["INBOUND_SERVER_HTTP2_", "OUTBOUND_SERVER_HTTP2_"].iter().find_map(|base| name.strip_prefix(base))
+}
+
+/// What is left of the name of a parameter of the back-off between connections.
+fn of_connect(name: &str) -> Option<&str> {
+    ["INBOUND_CONNECT_EXP_BACKOFF_", "OUTBOUND_CONNECT_EXP_BACKOFF_"].iter().find_map(|base| name.strip_prefix(base))
+}
+
+const HTTP2_NUMBERS: [&str; 5] = [
+    "INITIAL_CONNECTION_WINDOW_SIZE",
+    "INITIAL_STREAM_WINDOW_SIZE",
+    "MAX_CONCURRENT_STREAMS",
+    "MAX_FRAME_SIZE",
+    "MAX_HEADER_LIST_SIZE",
+];
+const QUEUES: [&str; 3] = ["INBOUND_HTTP_QUEUE_CAPACITY", "OUTBOUND_HTTP_QUEUE_CAPACITY", "OUTBOUND_TCP_QUEUE_CAPACITY"];
+const ADDRESSES: [&str; 4] = ["DESTINATION_SVC_ADDR", "IDENTITY_SVC_ADDR", "POLICY_SVC_ADDR", "TRACE_COLLECTOR_SVC_ADDR"];
+const NAMES: [&str; 5] =
+    ["DESTINATION_SVC_NAME", "IDENTITY_LOCAL_NAME", "IDENTITY_SVC_NAME", "POLICY_SVC_NAME", "TRACE_COLLECTOR_SVC_NAME"];
 
 const DURATIONS: &[&str] = &[
     "DESTINATION_PROFILE_INITIAL_TIMEOUT",
@@ -120,15 +142,17 @@ pub fn is_usable(entry: &Value) -> bool {
     let within = |low: u64, high: u64| value.parse::<u64>().is_ok_and(|number| (low..=high).contains(&number));
     match name {
         "TAP_SVC_NAME" => is_dns_name(value) || value.strip_prefix("spiffe://").is_some_and(|rest| !rest.is_empty()),
-        name if name.ends_with("_SERVER_HTTP2_MAX_FRAME_SIZE") => within(16_384, 16_777_215),
-        name if name.ends_with("_WINDOW_SIZE") => within(0, 2_147_483_647),
-        name if name.ends_with("_QUEUE_CAPACITY") => within(1, u64::MAX),
-        name if name.ends_with("_MAX_IN_FLIGHT") => within(0, 2_305_843_009_213_693_951),
+        "HTTP2_INITIAL_STREAM_WINDOW_SIZE" | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE" => within(0, 2_147_483_647),
+        "INBOUND_MAX_IN_FLIGHT" | "OUTBOUND_MAX_IN_FLIGHT" => within(0, 2_305_843_009_213_693_951),
+        name if QUEUES.contains(&name) => within(1, u64::MAX),
         name if STREAMS.contains(&name) => value.is_empty() || proxy_duration(value),
-        name if DURATIONS.contains(&name) || name.contains("_HTTP2_KEEP_ALIVE_") || name.contains("_EXP_BACKOFF_M") => {
-            proxy_duration(value)
-        }
-        _ => true,
+        name if DURATIONS.contains(&name) => proxy_duration(value),
+        name => match of_connect(name).or(of_http2(name)) {
+            Some("MAX_FRAME_SIZE") => within(16_384, 16_777_215),
+            Some("INITIAL_STREAM_WINDOW_SIZE" | "INITIAL_CONNECTION_WINDOW_SIZE") => within(0, 2_147_483_647),
+            Some("MIN" | "MAX" | "KEEP_ALIVE_TIMEOUT" | "KEEP_ALIVE_INTERVAL") => proxy_duration(value),
+            _ => true,
+        },
     }
 }
 

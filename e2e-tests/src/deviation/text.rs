@@ -103,7 +103,7 @@ const UNQUOTED: [&str; 6] = [
 
 /// Whether the text may be more to YAML than a text.
 fn is_wild(text: &str) -> bool {
-    !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c)) || text.ends_with(':')
+    !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c)) || text.ends_with(':') || text == "-"
 }
 
 /// Whether Linkerd denied the pod because of its YAML, or read a line break of old in it, which it made a blank.
@@ -111,7 +111,8 @@ fn is_misread(case: &Reading, linkerd: &LinkerdResult) -> bool {
     let is_yaml = linkerd.message.as_ref().is_some_and(|message| message.contains("yaml: "));
     let printed = ["proxy-log-level", "proxy-log-format", "access-log", "proxy-additional-env"];
     let printed = printed.map(|key| case.linkerd_text(&format!("config.linkerd.io/{key}")));
-    let mut texts = pasted(case).into_iter().map(|(_, text)| text).chain(printed.into_iter().flatten());
+    let merged = case.of_namespace("config.linkerd.io/proxy-additional-env");
+    let mut texts = pasted(case).into_iter().map(|(_, text)| text).chain(printed.into_iter().chain([merged]).flatten());
     (linkerd.outcome == Outcome::Error && is_yaml)
         || (linkerd.outcome != Outcome::Error && texts.any(|text| text.contains('\u{85}')))
 }
@@ -140,11 +141,8 @@ pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
     for text in twin.namespace.annotations.values_mut() {
         rewrite(text, &hide(&is_no_yaml_character));
     }
-    if !has_broken_container(linkerd) {
-        return Some(twin);
-    }
     for key in UNQUOTED.into_iter().chain(["config.linkerd.io/skip-inbound-ports"]) {
-        if let Some(text) = case.text(key).filter(|text| is_wild(text)) {
+        if let Some(text) = twin.text(key).filter(|text| is_wild(text)).map(str::to_owned) {
             let tame = |(at, c): (usize, char)| match c {
                 c if c.is_ascii_alphanumeric() || ",.".contains(c) => c,
                 _ if at == 0 => '_',
@@ -166,7 +164,7 @@ pub fn d01_apply(case: &Reading, expected: &mut Expected) {
         if expected.outcome != Outcome::Skipped {
             expected.annotate_opaque_ports(case.of_namespace(opaque::KEY).or(opaque::linkerd_default(case).as_deref()));
         }
-        return undisguise_all(&mut expected.object);
+        return undisguise_own(case, &mut expected.object);
     }
     if let Some(raw) = expected.raw_patch.take()
         && let Some(object) = repaired(case, raw)
@@ -190,21 +188,20 @@ pub fn d01_apply(case: &Reading, expected: &mut Expected) {
 
 /// Gives annotations and all that was disguised their own texts back after a twin was asked.
 pub fn undisguise(case: &Reading, object: &mut Value) {
-    let own = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object);
-    for (key, value) in own.into_iter().flatten() {
-        let written = object.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(key));
-        if written.is_some_and(|text| text != value) && !key.starts_with("linkerd.io/") {
-            put(object, &["metadata", "annotations", key], value.clone());
-        }
-    }
+    undisguise_own(case, object);
     for (key, text) in pasted(case).into_iter().filter(|(key, _)| key.starts_with("config")) {
         set_metadata(object, "annotations", key, text);
     }
-    undisguise_all(object);
 }
 
-fn undisguise_all(object: &mut Value) {
+fn undisguise_own(case: &Reading, object: &mut Value) {
     rewrite(object, &undisguised);
+    for (key, value) in pod_annotations(case).filter(|(key, _)| !key.starts_with("linkerd.io/")) {
+        let written = object.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(key));
+        if written.is_some_and(|text| text != value) {
+            put(object, &["metadata", "annotations", key], value.clone());
+        }
+    }
 }
 
 /// The object after the patch that Linkerd meant.

@@ -9,9 +9,17 @@ use serde_json::{Map, Value};
 pub fn entries(list: &Value) -> Option<Vec<Value>> {
     match list {
         Value::Null => Some(Vec::new()),
-        Value::Array(entries) => entries.iter().map(|entry| read(entry, ENTRY)).collect(),
+        Value::Array(entries) => entries.iter().map(|entry| read(entry, ENTRY).map(named)).collect(),
         _ => None,
     }
+}
+
+/// An entry without a name has an empty one, by which it is merged.
+fn named(mut entry: Value) -> Value {
+    if let Some(members) = entry.as_object_mut() {
+        members.entry("name").or_insert(Value::from(""));
+    }
+    entry
 }
 
 /// A field that Go knows: its name, and what is in it.
