@@ -106,7 +106,7 @@ fn leave_out(case: &Reading, expected: &mut Expected) {
 
 /// D06: the pod's own valid value decides.
 pub fn d06_applies(case: &Reading, _: &LinkerdResult) -> bool {
-    !is_sub_resource(case) && decide(case, Upto::D06) != decide(case, Upto::Linkerd)
+    !is_sub_resource(case) && decide(case, Upto::D18) && !asked_for(case, Upto::Linkerd)
 }
 
 /// The same pod in a namespace that says nothing about injection.
@@ -117,8 +117,13 @@ pub fn d06_twin(case: &Reading, _: &LinkerdResult) -> Option<Reading> {
 }
 
 /// D18: digests and the configured image count; what we may have left behind does not.
-pub fn d18_applies(case: &Reading, _: &LinkerdResult) -> bool {
-    !is_sub_resource(case) && decide(case, Upto::D18) != decide(case, Upto::D06)
+pub fn d18_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
+    let before = if asked_for(case, Upto::Linkerd) {
+        decide(case, Upto::Linkerd)
+    } else {
+        d06_applies(case, linkerd) && decide(case, Upto::D06)
+    };
+    !is_sub_resource(case) && decide(case, Upto::D18) != before
 }
 
 /// Where Linkerd takes a leftover for a sidecar: the same pod with another image there.

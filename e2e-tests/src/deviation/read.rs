@@ -146,7 +146,7 @@ pub fn quantity(text: &str) -> Option<Quantity> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, rest) = digits(unsigned);
     let (fraction, suffix) = rest.strip_prefix('.').map_or(("", rest), digits);
-    if whole.is_empty() && fraction.is_empty() {
+    if text.is_empty() {
         return None;
     }
     let exponent = |text: &str| go_int(text, 64).and_then(|exponent| i32::try_from(exponent.clamp(-100_000, 100_000)).ok());

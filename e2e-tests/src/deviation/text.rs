@@ -103,7 +103,10 @@ const UNQUOTED: [&str; 6] = [
 
 /// Whether the text may be more to YAML than a text.
 fn is_wild(text: &str) -> bool {
-    !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c)) || text.ends_with(':') || text == "-"
+    !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c))
+        || text.ends_with(':')
+        || text.starts_with(',')
+        || text == "-"
 }
 
 /// Whether Linkerd denied the pod because of its YAML, or read a line break of old in it, which it made a blank.
@@ -144,8 +147,9 @@ pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
     for key in UNQUOTED.into_iter().chain(["config.linkerd.io/skip-inbound-ports"]) {
         if let Some(text) = twin.text(key).filter(|text| is_wild(text)).map(str::to_owned) {
             let tame = |(at, c): (usize, char)| match c {
-                c if c.is_ascii_alphanumeric() || ",.".contains(c) => c,
+                c if c.is_ascii_alphanumeric() => c,
                 _ if at == 0 => '_',
+                ',' | '.' => c,
                 _ => '@',
             };
             twin.replace_annotation(key, &text.chars().enumerate().map(tame).collect::<String>());

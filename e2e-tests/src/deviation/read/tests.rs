@@ -133,12 +133,15 @@ fn quantities() {
         ("12E", 12_000_000_000_000_000_000_000_000_000, 0),
         ("9999999999999999999", 9_999_999_999_999_999_999_000_000_000, 0),
         (".5", 500_000_000, 1),
+        ("-", 0, 0),
+        (".", 0, 0),
+        ("Ki", 0, 0),
     ] {
         let read = quantity(text).map(|quantity| (quantity.nano, quantity.cores, quantity.is_vast));
         assert_eq!(read, Some((nano, cores, false)), "{text:?}");
     }
     assert!(quantity("1e1000").is_some_and(|quantity| quantity.is_vast));
-    for text in ["", "abc", "1 ", "100mm", "1.5.5", "1i", "Ki"] {
+    for text in ["", "abc", "1 ", "100mm", "1.5.5", "1i", "--1"] {
         assert_eq!(quantity(text), None, "{text:?}");
     }
 }
