@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn answers_are_in_order() {
         let items: Vec<usize> = (0..100).collect();
-        let doubled: Vec<usize> = items.iter().map(|item| item * 2).collect();
+        let written: Vec<String> = items.iter().map(usize::to_string).collect();
         for workers in [0, 1, 7] {
-            assert_eq!(ask_all(&items, workers, |item| item * 2), doubled);
+            assert_eq!(ask_all(&items, workers, usize::to_string), written);
         }
     }
 

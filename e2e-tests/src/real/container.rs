@@ -19,6 +19,13 @@ pub fn args(container: &Value) -> Vec<String> {
     args.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+/// Whether a container's environment has a variable of that name, wherever its value is from.
+#[must_use]
+pub fn names(container: &Value, variable: &str) -> bool {
+    let entries = container.get("env").and_then(Value::as_array);
+    entries.into_iter().flatten().any(|entry| text(entry, "/name") == Some(variable))
+}
+
 /// The environment of a container in its order, `$(NAME)` expanded, fields of the pod filled in.
 ///
 /// What is read from a Secret or a ConfigMap is left out, as a kubelet does with an optional reference to one that is
@@ -138,6 +145,7 @@ mod tests {
         assert_eq!(args(container), ["--a", "b"]);
         let expected = [("LATE", "$(NS)"), ("NS", "shop"), ("NONE", ""), ("CPU", "1"), ("BOTH", "shop/web"), ("APP", "")];
         assert_eq!(environment(&pod, container), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!((names(container, "KEY"), names(container, "TOKEN")), (true, false));
         assert_eq!(find(&pod, "q"), None);
     }
 }
