@@ -11,6 +11,7 @@
 
 mod edit;
 mod env_order;
+mod filled;
 mod flags;
 mod leaf;
 mod place;
@@ -20,10 +21,11 @@ mod three_way;
 
 use crate::annotation as key;
 use crate::owner;
-use crate::render::{PodPatch, container, volume_names};
+use crate::render::{PodPatch, container, volume_names, volume_source};
 use crate::settings::ForeignInjection;
 use crate::warning::{Place as WarningPlace, Warning};
 use edit::{child, existing, items, name_of, named, put_named, set, take_out};
+use filled::Limits;
 use record::{Record, RecordError};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -45,6 +47,8 @@ pub struct Earlier {
     record: Option<Record>,
     /// Whether the proxy is there.
     injected: bool,
+    /// Whether the record knows the proxy, or the proxy's own word is that we put it there.
+    ours: bool,
     /// Whether there is a record that cannot be read.
     unreadable: Option<RecordError>,
 }
@@ -57,21 +61,22 @@ impl Earlier {
         let annotation = |name| pod.get("metadata")?.get("annotations")?.get(name)?.as_str();
         let spec = pod.get("spec").unwrap_or(&Value::Null);
         let injected = LISTS.iter().any(|list| named(spec, list, container::PROXY).is_some());
-        let recorded = annotation(key::RECORD).map(Record::read);
-        let known = annotation(key::CREATED_BY).is_some_and(|by| {
+        let by_us = annotation(key::CREATED_BY).is_some_and(|by| {
             by.starts_with("linkerd-injector-policy") || (foreign == ForeignInjection::Adopt && by.starts_with("linkerd/"))
         });
-        match recorded {
-            None => (injected && known).then_some(Earlier { record: None, injected, unreadable: None }),
-            Some(Ok(record)) => Some(Earlier { record: Some(record), injected, unreadable: None }),
-            Some(Err(error)) => (injected && known).then_some(Earlier { record: None, injected, unreadable: Some(error) }),
-        }
+        let (record, unreadable) = match annotation(key::RECORD).map(Record::read) {
+            None => (None, None),
+            Some(Ok(record)) => (Some(record), None),
+            Some(Err(error)) => (None, Some(error)),
+        };
+        let ours = (injected && by_us) || record.as_ref().is_some_and(knows_the_proxy);
+        (ours || record.is_some()).then_some(Earlier { record, injected, ours, unreadable })
     }
 
     /// Whether the pod has a sidecar that is merged with, rather than one to be inserted.
     #[must_use]
     pub fn injected(&self) -> bool {
-        self.injected
+        self.injected && self.ours
     }
 
     /// What a person should know of the record.
@@ -94,7 +99,7 @@ impl Earlier {
             for map in ["annotations", "labels"] {
                 let Some(Value::Object(entries)) = meta.get_mut(map) else { continue };
                 let before = entries.len();
-                entries.retain(|name, value| !is_own(map, name) && !self.wrote(map, name, value));
+                entries.retain(|name, value| !self.owns_text(map, name) && !self.wrote(map, name, value));
                 if entries.is_empty() && before > 0 {
                     set(meta, map, None);
                 }
@@ -104,35 +109,65 @@ impl Earlier {
     }
 
     /// Takes our items out of a list, and the list with them where nothing else was in it.
-    fn strip(&self, spec: &mut Value, list: &str, owns: fn(&Earlier, &str) -> bool) {
+    fn strip(&self, spec: &mut Value, list: &str, owns: fn(&Earlier, &Value) -> bool) {
         let Some(items) = existing(spec, list) else { return };
         let before = items.len();
-        items.retain(|item| !owns(self, name_of(item)));
+        items.retain(|item| !owns(self, item));
         if items.is_empty() && before > 0 && list != "containers" {
             set(spec, list, None);
         }
     }
 
-    /// Whether a container that bears a name of ours is ours: it is in the record, or there is none to ask.
-    fn owns_container(&self, name: &str) -> bool {
-        OWN_CONTAINERS.contains(&name) && self.has(&[name, "name"])
+    /// Whether a container that bears a name of ours is ours.
+    ///
+    /// The proxy and what redirects traffic to it are, whatever the record says: it may be forged. The others may be the user's, where
+    /// we had none to add; without a record that knows better, they go by what we would have written.
+    fn owns_container(&self, container: &Value) -> bool {
+        let name = name_of(container);
+        let has = |pointer: &str, text: &str| container.pointer(pointer).and_then(Value::as_str).is_some_and(|t| t.ends_with(text));
+        self.ours
+            && match (name, self.knowing()) {
+                (container::PROXY | container::INIT, _) => true,
+                (container::VALIDATOR | container::DEBUG, Some(record)) => record.has(&path(&[name, "name"])),
+                (container::VALIDATOR, None) => has("/command/0", "/linkerd2-network-validator"),
+                (container::DEBUG, None) => has("/livenessProbe/exec/command/0", "true"),
+                _ => false,
+            }
     }
 
     /// The same of a volume.
-    fn owns_volume(&self, name: &str) -> bool {
-        volume_names().contains(&name) && self.has(&["volumes", name])
+    fn owns_volume(&self, volume: &Value) -> bool {
+        let name = name_of(volume);
+        self.ours
+            && match self.knowing() {
+                Some(record) => volume_names().contains(&name) && record.has(&path(&["volumes", name])),
+                None => volume_source(name).is_some_and(|source| volume.get(source).is_some()),
+            }
     }
 
-    fn has(&self, path: &[&str]) -> bool {
-        let path: Vec<String> = path.iter().map(|s| (*s).to_owned()).collect();
-        self.record.as_ref().is_none_or(|r| r.has(&path))
+    /// The same of an annotation or label.
+    fn owns_text(&self, map: &str, name: &str) -> bool {
+        name == key::RECORD || (is_own(map, name) && self.ours && self.knowing().is_none_or(|r| r.has(&path(&[map, name]))))
+    }
+
+    /// The record, where it knows the sidecar.
+    fn knowing(&self) -> Option<&Record> {
+        self.record.as_ref().filter(|record| knows_the_proxy(record))
     }
 
     /// Whether an annotation or label is as we wrote it.
     fn wrote(&self, map: &str, name: &str, value: &Value) -> bool {
-        let path = [map.to_owned(), name.to_owned()];
-        value.as_str().is_some_and(|text| self.record.as_ref().is_some_and(|r| r.is_text(&path, text)))
+        value.as_str().is_some_and(|text| self.record.as_ref().is_some_and(|r| r.is_text(&path(&[map, name]), text)))
     }
+}
+
+fn path(steps: &[&str]) -> Vec<String> {
+    steps.iter().map(|step| (*step).to_owned()).collect()
+}
+
+/// Whether the record is that of an injection, not only of an annotation.
+fn knows_the_proxy(record: &Record) -> bool {
+    record.has(&path(&[container::PROXY, "name"]))
 }
 
 /// Whether an annotation or label is ours, whoever wrote it.
@@ -180,7 +215,7 @@ pub fn apply(object: &mut Value, patch: PodPatch) {
 /// Merges an injection with the one that an earlier call left.
 #[must_use]
 pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Warning> {
-    let mut merge = Merge { record: earlier.record.as_ref(), set_back: Vec::new() };
+    let mut merge = Merge { record: earlier.record.as_ref(), limits: Limits::of(object), set_back: Vec::new() };
     metadata(child(object, "metadata"), patch.annotations, &patch.labels, &mut merge);
     let spec = child(object, "spec");
     volumes(spec, patch.volumes, earlier, &mut merge);
@@ -193,10 +228,15 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
         match (found, want) {
             (None, None) => {}
             (None, Some(want)) => place::put(spec, patch.place, want.clone()),
-            (Some(_), None) if !earlier.owns_container(name) => {}
+            (Some((_, current)), None) if !earlier.owns_container(&current) => {}
             (Some((list, current)), None) => {
                 warnings.extend(merge.changed(name, &current).then(|| gone(name)));
                 take_out(spec, list, name);
+            }
+            // What bears our name and is not ours gives way, as in a first call.
+            (Some((list, current)), Some(want)) if !earlier.owns_container(&current) => {
+                take_out(spec, list, name);
+                place::put(spec, patch.place, want.clone());
             }
             (Some((list, current)), Some(want)) => {
                 let path = &mut vec![(*name).to_owned()];
@@ -236,7 +276,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
 }
 
 fn volumes(spec: &mut Value, wanted: Vec<Value>, earlier: &Earlier, merge: &mut Merge<'_>) {
-    let ours = |v: &&Value| wanted.iter().any(|w| name_of(w) == name_of(v)) || earlier.owns_volume(name_of(v));
+    let ours = |v: &&Value| wanted.iter().any(|w| name_of(w) == name_of(v)) || earlier.owns_volume(v);
     let own: Vec<Value> = items(spec, "volumes").iter().filter(ours).cloned().collect();
     let merged = merge.merge(&mut vec!["volumes".to_owned()], Some(&own.clone().into()), Some(&wanted.into()));
     let merged: Vec<Value> = merged.and_then(|m| m.as_array().cloned()).unwrap_or_default();
@@ -255,10 +295,11 @@ fn gone(name: &str) -> Warning {
 /// What is lost of others' edits when a pod becomes its application view, which takes out exactly what an earlier call put in.
 #[must_use]
 pub fn losses(object: &Value, earlier: &Earlier) -> Vec<Warning> {
-    let merge = Merge { record: earlier.record.as_ref(), set_back: Vec::new() };
+    let merge = Merge { record: earlier.record.as_ref(), limits: Limits::of(object), set_back: Vec::new() };
     let spec = object.get("spec").unwrap_or(&Value::Null);
     let containers = OWN_CONTAINERS.iter().filter_map(|name| LISTS.iter().find_map(|list| Some((*name, named(spec, list, name)?))));
-    containers.filter(|(name, c)| merge.changed(name, c)).map(|(name, _)| gone(name)).collect()
+    let ours = containers.filter(|(_, c)| earlier.owns_container(c));
+    ours.filter(|(name, c)| merge.changed(name, c)).map(|(name, _)| gone(name)).collect()
 }
 
 /// Sets one annotation of an object.

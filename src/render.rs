@@ -39,6 +39,12 @@ pub fn volume_names() -> &'static [&'static str] {
     volume::NAMES
 }
 
+/// The kind of source of a volume that is added under that name.
+#[must_use]
+pub fn volume_source(name: &str) -> Option<&'static str> {
+    volume::source(name)
+}
+
 /// Everything that injection adds to a pod.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodPatch {

@@ -72,6 +72,9 @@ pub struct Request {
     pub namespace: String,
     /// `CREATE`, `UPDATE`, …
     pub operation: String,
+    /// The sub-resource that is asked for, empty for the object itself.
+    #[serde(default, rename = "subResource", skip_serializing_if = "String::is_empty")]
+    pub sub_resource: String,
     /// The object to be stored.
     pub object: Value,
 }
@@ -91,8 +94,16 @@ impl Case {
     /// The admission request, as a policy server sends it.
     #[must_use]
     pub fn admission_request(&self) -> Value {
-        let Request { kind, namespace, operation, object } = &self.request;
-        Admission { kind, namespace, operation, object, user: "system:serviceaccount:kube-system:replicaset-controller" }.request()
+        let Request { kind, namespace, operation, sub_resource, object } = &self.request;
+        let request =
+            Admission { kind, namespace, operation, object, user: "system:serviceaccount:kube-system:replicaset-controller" }
+                .request();
+        let Value::Object(mut request) = request else { return request };
+        if !sub_resource.is_empty() {
+            request.insert("subResource".to_owned(), json!(sub_resource));
+            request.insert("requestSubResource".to_owned(), json!(sub_resource));
+        }
+        Value::Object(request)
     }
 
     /// The policy's settings: `base`, in which only the control-plane namespace is the case's.

@@ -202,7 +202,7 @@ fn d20_applies(case: &Reading, _: &LinkerdResult) -> bool {
 
 fn d20_apply(_: &Reading, expected: &mut Expected) {
     let item = json!({"path": "annotations", "fieldRef": {"fieldPath": "metadata.annotations"}});
-    let volumes = expected.object["spec"]["volumes"].as_array_mut().into_iter().flatten();
+    let volumes = object::elements(&mut expected.object, "volumes");
     for volume in volumes.filter(|volume| object::is_named(volume, "linkerd-podinfo")) {
         if let Some(items) = volume.pointer_mut("/downwardAPI/items").and_then(Value::as_array_mut) {
             items.push(item.clone());

@@ -2,18 +2,28 @@
 //!
 //! Source: `pkg/kubelet/kubelet_pods.go` and `third_party/forked/golang/expansion` of kubernetes/kubernetes.
 
+use super::edit::name_of;
 use serde_json::Value;
 
 /// Moves a variable up, to right before the first that refers to it, where it stands after. All others keep their order; a circle
 /// of references stays as it is.
-pub(crate) fn settle(env: &mut Vec<Value>) {
+///
+/// `sources` are the orders that were merged, in which a reference before its definition is meant to be: it stays.
+pub(crate) fn settle(env: &mut Vec<Value>, sources: [Vec<&str>; 2]) {
+    let is_meant = |user: &str, definition: &str| {
+        let both = |names: &Vec<&str>| {
+            let at = |name| names.iter().position(|known| *known == name);
+            Some((at(user)?, at(definition)?))
+        };
+        sources.iter().find_map(both).is_some_and(|(user, definition)| user < definition)
+    };
     let mut moves_left = env.len();
     let mut at = 0;
     while at < env.len() {
         let late = env.get(at).and_then(|entry| {
             let names = references(entry.get("value").and_then(Value::as_str).unwrap_or_default());
-            let defined_at = |name: &String| env.iter().position(|e| e.get("name").and_then(Value::as_str) == Some(name));
-            names.iter().filter_map(defined_at).find(|place| *place > at)
+            let place = |name: &String| env.iter().position(|e| name_of(e) == name);
+            names.iter().filter(|name| !is_meant(name_of(entry), name)).filter_map(place).find(|place| *place > at)
         });
         match late {
             Some(place) if moves_left > 0 => {
@@ -77,15 +87,29 @@ mod tests {
             (vec![("B", "$(none)"), ("A", "1")], vec!["B", "A"]),
         ] {
             let mut env: Vec<Value> = env.iter().map(entry).collect();
-            settle(&mut env);
+            settle(&mut env, [vec![], vec![]]);
             assert_eq!(names(&env), expected);
         }
     }
 
     #[test]
+    fn a_reference_that_was_never_expanded_stays_so() {
+        let late = [json!({"name": "B", "value": "$(A)"}), json!({"name": "A", "value": "1"})];
+        let settled = |sources: [Vec<&str>; 2]| {
+            let mut env = late.to_vec();
+            settle(&mut env, sources);
+            env != late
+        };
+        assert!(settled([vec!["A", "B"], vec!["B", "A"]]));
+        assert!(settled([vec!["A"], vec!["B"]]));
+        assert!(!settled([vec!["B", "A"], vec![]]));
+        assert!(!settled([vec!["A"], vec!["B", "A"]]));
+    }
+
+    #[test]
     fn a_circle_of_references_ends() {
         let mut env = vec![json!({"name": "A", "value": "$(B)"}), json!({"name": "B", "value": "$(A)"})];
-        settle(&mut env);
+        settle(&mut env, [vec![], vec![]]);
         assert_eq!(env.len(), 2);
     }
 }

@@ -36,8 +36,8 @@ pub(crate) enum Shape {
 pub(crate) enum Kind {
     /// As it is, but for what the API server drops or adds.
     Plain,
-    /// As it is, where an empty text says something, too.
-    Text,
+    /// As it is, where nothing, zero or an empty text says something, too.
+    Exact,
     /// As an amount.
     Quantity,
     /// As a list whose order means nothing.
@@ -60,6 +60,7 @@ const fn row(pattern: &'static [&'static str], shape: Shape, class: Class) -> Ro
 use Class::{Asserted, Defaulted};
 
 const PLAIN: Shape = Shape::Leaf(Kind::Plain);
+const EXACT: Shape = Shape::Leaf(Kind::Exact);
 const PORTS: Shape = Shape::Leaf(Kind::Ports);
 const BY_NAME: Shape = Shape::List(&[("name", "")]);
 
@@ -68,8 +69,8 @@ const BY_NAME: Shape = Shape::List(&[("name", "")]);
 const ROWS: &[Row] = &[
     row(&["annotations"], Shape::Map, Asserted),
     row(&["labels"], Shape::Map, Asserted),
-    row(&["annotations", "*"], Shape::Leaf(Kind::Text), Asserted),
-    row(&["labels", "*"], Shape::Leaf(Kind::Text), Asserted),
+    row(&["annotations", "*"], EXACT, Asserted),
+    row(&["labels", "*"], EXACT, Asserted),
     row(&["volumes"], BY_NAME, Asserted),
     row(&["volumes", "*"], PLAIN, Asserted),
     // Of every container.
@@ -83,10 +84,12 @@ const ROWS: &[Row] = &[
     row(&["*", "ports", "*"], PLAIN, Asserted),
     row(&["*", "resources", "limits", "*"], Shape::Leaf(Kind::Quantity), Defaulted),
     row(&["*", "resources", "requests", "*"], Shape::Leaf(Kind::Quantity), Defaulted),
-    row(&["*", "securityContext", "runAsUser"], PLAIN, Asserted),
-    row(&["*", "securityContext", "runAsGroup"], PLAIN, Asserted),
+    row(&["*", "securityContext", "runAsUser"], EXACT, Asserted),
+    row(&["*", "securityContext", "runAsGroup"], EXACT, Asserted),
+    row(&["*", "securityContext", "capabilities"], Shape::Map, Defaulted),
     row(&["*", "securityContext", "capabilities", "*"], Shape::Leaf(Kind::Set), Defaulted),
     row(&["*", "securityContext", "seccompProfile"], PLAIN, Defaulted),
+    row(&["*", "securityContext", "*"], EXACT, Defaulted),
     row(&["*", "livenessProbe"], Shape::Probe, Defaulted),
     row(&["*", "readinessProbe"], Shape::Probe, Defaulted),
     row(&["*", "startupProbe"], Shape::Probe, Defaulted),
@@ -117,24 +120,8 @@ const ROWS: &[Row] = &[
     row(&["*", "env", "*"], PLAIN, Defaulted),
 ];
 
-/// Parts that the API server or its own plugins add to a container: nobody's edit.
-const ADDED_BY_API: &[&[&str]] = &[
-    &["*", "imagePullPolicy"],
-    &["*", "resources", "*", "*"],
-    &["*", "terminationMessage*"],
-    &["*", "volumeMounts", "/var/run/secrets/kubernetes.io/serviceaccount"],
-    &["*", "livenessProbe", "*"],
-    &["*", "readinessProbe", "*"],
-    &["*", "startupProbe", "*"],
-];
-
-/// Whether the API server may have written that part.
-pub(crate) fn is_added_by_api(path: &[String]) -> bool {
-    ADDED_BY_API.iter().any(|pattern| matches(pattern, path))
-}
-
 /// Whether a path is of a pattern.
-fn matches(pattern: &[&str], path: &[String]) -> bool {
+pub(super) fn matches(pattern: &[&str], path: &[String]) -> bool {
     let step = |pattern: &str, step: &str| match pattern.strip_suffix('*') {
         Some(start) => step.starts_with(start),
         None => step == pattern,
@@ -168,7 +155,7 @@ pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
 pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
     let value = value?;
     match kind {
-        Kind::Text => Some(value.to_string()),
+        Kind::Exact => Some(value.to_string()),
         Kind::Plain => plain(value).map(|v| v.to_string()),
         Kind::Quantity => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

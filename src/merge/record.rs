@@ -61,7 +61,7 @@ impl Record {
 impl Record {
     /// Whether the text of an annotation or label is as we wrote it.
     pub(crate) fn is_text(&self, path: &[String], text: &str) -> bool {
-        let canonical = leaf::canonical(leaf::Kind::Text, Some(&text.into()));
+        let canonical = leaf::canonical(leaf::Kind::Exact, Some(&text.into()));
         self.is(path, canonical.as_deref())
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! An asserted leaf is never left to the record, which users can write.
 
+use super::filled::{self, Limits};
 use super::leaf::{self, Class, Kind, Shape};
 use super::record::Record;
 use super::{env_order, flags};
@@ -19,6 +20,8 @@ use serde_json::{Map, Value};
 pub(crate) struct Merge<'a> {
     /// What an earlier call wrote; `None` when nothing is known of it.
     pub(crate) record: Option<&'a Record>,
+    /// What LimitRanger filled in.
+    pub(crate) limits: Limits,
     /// Asserted leaves that others changed, and that were set back.
     pub(crate) set_back: Vec<String>,
 }
@@ -89,7 +92,10 @@ impl Merge<'_> {
         self.record.is_some_and(|record| {
             let mut found = false;
             leaves(&mut vec![name.to_owned()], current, &mut |path, canonical| {
-                found |= !record.is(path, Some(canonical)) && !leaf::is_added_by_api(path);
+                let filled = filled::is_of_plugin(path, canonical)
+                    || (!record.has(path) && filled::is_default(path, Some(canonical)))
+                    || self.limits.has(record, name, current, path);
+                found |= !record.is(path, Some(canonical)) && !filled;
             });
             found
         })
@@ -100,7 +106,13 @@ impl Merge<'_> {
         let current = current.filter(|c| !c.is_null());
         let (shape, class) = leaf::of(path, current.or(wanted));
         match shape {
-            Shape::Map => self.map(path, current, wanted),
+            Shape::Map => match (path.as_slice(), self.record, current) {
+                ([name, part], Some(record), Some(now)) if part == "resources" => {
+                    let rest = self.limits.without_filled(record, name, now, wanted);
+                    self.map(path, Some(&rest), wanted)
+                }
+                _ => self.map(path, current, wanted),
+            },
             Shape::Probe => self.probe(path, current, wanted),
             Shape::List(fields) => self.list(path, current, wanted, fields),
             Shape::Flags => self.flags(path, current, wanted),
@@ -124,6 +136,9 @@ impl Merge<'_> {
             let keep = class == Class::Defaulted && c.is_some();
             return if keep || wanted.is_none() { current.cloned() } else { wanted.cloned() };
         };
+        if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {
+            return wanted.cloned();
+        }
         let untouched = record.is(path, c.as_deref());
         if class == Class::Asserted {
             // What we neither write nor wrote is not ours to assert; nor is an annotation that others changed and we no longer
@@ -220,7 +235,7 @@ impl Merge<'_> {
         }
         let mut list: Vec<Value> = merged.into_iter().map(|(_, value)| value).collect();
         if path.last().is_some_and(|step| step == "env") {
-            env_order::settle(&mut list);
+            env_order::settle(&mut list, [&want, &unique].map(|entries| entries.iter().map(|(name, _)| name.as_str()).collect()));
         }
         (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
     }

@@ -18,6 +18,16 @@ const END_ENTITY: &str = "linkerd-identity-end-entity";
 const PODINFO: &str = "linkerd-podinfo";
 const TOKEN: &str = "linkerd-identity-token";
 
+/// The kind of source of the volume of that name.
+pub(super) fn source(name: &str) -> Option<&'static str> {
+    match name {
+        XTABLES_LOCK | END_ENTITY => Some("emptyDir"),
+        PODINFO => Some("downwardAPI"),
+        TOKEN => Some("projected"),
+        _ => None,
+    }
+}
+
 /// The volumes, in Linkerd's order.
 pub(super) fn volumes(values: &Values) -> Vec<Value> {
     let mut volumes = Vec::new();

@@ -3,7 +3,7 @@
 use super::object::{self, DEBUG, VALIDATOR};
 use super::reading::{LinkerdResult, Outcome, Reading};
 use super::{Expected, opaque};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const INJECT: &str = "linkerd.io/inject";
 const TOKEN_MOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -84,11 +84,6 @@ fn name_is_leftover(container: &Value) -> bool {
     container.get("name").and_then(Value::as_str).is_some_and(is_leftover)
 }
 
-fn elements<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
-    let list = object.get_mut("spec").and_then(|spec| spec.get_mut(list));
-    list.and_then(Value::as_array_mut).into_iter().flatten()
-}
-
 fn is_windows(case: &Reading) -> bool {
     let spec = case.request.object.get("spec");
     let at = |pointer: &str| spec.and_then(|spec| spec.pointer(pointer)).is_some_and(|os| os == "windows");
@@ -130,8 +125,8 @@ pub fn d18_applies(case: &Reading, _: &LinkerdResult) -> bool {
 pub fn d18_twin(case: &Reading, _: &LinkerdResult) -> Option<Reading> {
     let mut twin = decide(case, Upto::D18).then(|| case.clone())?;
     for list in object::LISTS {
-        for container in elements(&mut twin.request.object, list).filter(|container| name_is_leftover(container)) {
-            container["image"] = json!(NEUTRAL_IMAGE);
+        for container in object::elements(&mut twin.request.object, list).filter(|container| name_is_leftover(container)) {
+            object::put(container, &["image"], NEUTRAL_IMAGE);
         }
     }
     Some(twin)
@@ -146,7 +141,7 @@ pub fn d18_apply(case: &Reading, expected: &mut Expected) {
         for own in case.spec_list(list).filter(|own| name_is_leftover(own)) {
             let same =
                 |left: &Value| left.get("name") == own.get("name") && left.get("image").is_some_and(|image| image == NEUTRAL_IMAGE);
-            for container in elements(&mut expected.object, list).filter(|left| same(left)) {
+            for container in object::elements(&mut expected.object, list).filter(|left| same(left)) {
                 container.clone_from(own);
             }
         }

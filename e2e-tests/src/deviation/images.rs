@@ -4,7 +4,7 @@ use super::object::{self, DEBUG, INIT, PROXY, VALIDATOR, set_metadata};
 use super::read::{image_name, image_tag};
 use super::reading::{LinkerdResult, Reading};
 use super::{Expected, decide, inherit};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The annotations and the values that an image comes from.
 struct Source {
@@ -77,8 +77,8 @@ pub fn set_debug<'a>(case: &'a Reading, object: &mut Value, text: impl Fn(&str) 
     let image = format!("{}:{version}", of(OF_DEBUG.name));
     let policy = non_empty(of(OF_DEBUG.policy), "/imagePullPolicy");
     if let Some(container) = object::container(object, DEBUG).filter(|_| inherit::debugs(case)) {
-        container["image"] = json!(image);
-        container["imagePullPolicy"] = json!(policy);
+        object::put(container, &["image"], image);
+        object::put(container, &["imagePullPolicy"], policy);
     }
 }
 
@@ -115,7 +115,7 @@ pub fn d30_apply(case: &Reading, expected: &mut Expected) {
 
 fn set(object: &mut Value, name: &str, key: &str, text: &str) {
     if let Some(container) = object::container(object, name) {
-        container[key] = json!(text);
+        object::put(container, &[key], text);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a pod takes from its namespace beyond Linkerd's list (D04), and which native-sidecar key counts (D05).
 
-use super::object::{self, DEBUG, INIT, PROXY, VALIDATOR, set_arg, set_env, set_metadata};
+use super::object::{self, DEBUG, INIT, PROXY, VALIDATOR, put, set_arg, set_env, set_metadata};
 use super::read::{go_bool, go_duration, go_int};
 use super::reading::{LinkerdResult, NOT_INHERITED, Reading};
 use super::{Expected, decide, images, resources};
@@ -59,23 +59,24 @@ pub fn debugs(case: &Reading) -> bool {
 fn set_native(case: &Reading, object: &mut Value, native: bool) {
     let Some(mut proxy) = object::take(object, PROXY) else { return };
     let (awaits, wait) = (awaits(case), wait_before_exit(case));
-    let ready = proxy["readinessProbe"]["httpGet"].clone();
+    let ready = proxy.pointer("/readinessProbe/httpGet").cloned().unwrap_or_default();
     for key in ["startupProbe", "lifecycle", "restartPolicy"] {
-        proxy[key] = Value::Null;
+        put(&mut proxy, &[key], Value::Null);
     }
     if native {
-        proxy["restartPolicy"] = json!("Always");
+        put(&mut proxy, &["restartPolicy"], "Always");
     }
     if native && awaits {
-        proxy["startupProbe"] = case.value("/proxy/startupProbe").clone();
-        proxy["startupProbe"]["httpGet"] = ready.clone();
+        put(&mut proxy, &["startupProbe"], case.value("/proxy/startupProbe").clone());
+        put(&mut proxy, &["startupProbe", "httpGet"], ready.clone());
     }
     if !native && awaits {
-        let port = format!("--port={}", ready["port"]);
-        proxy["lifecycle"]["postStart"]["exec"]["command"] = json!(["/usr/lib/linkerd/linkerd-await", "--timeout=2m", port]);
+        let port = format!("--port={}", ready.get("port").unwrap_or(&Value::Null));
+        let command = json!(["/usr/lib/linkerd/linkerd-await", "--timeout=2m", port]);
+        put(&mut proxy, &["lifecycle", "postStart", "exec", "command"], command);
     }
     if !native && wait != 0 {
-        proxy["lifecycle"]["preStop"]["exec"]["command"] = json!(["/bin/sleep", wait.to_string()]);
+        put(&mut proxy, &["lifecycle", "preStop", "exec", "command"], json!(["/bin/sleep", wait.to_string()]));
     }
     let first = if case.value_is_true("/cniEnabled") { VALIDATOR } else { INIT };
     if let Some(first) = object::take(object, first) {
@@ -132,31 +133,32 @@ pub fn d05_apply(case: &Reading, expected: &mut Expected) {
 }
 
 /// The seconds of the annotation, where it is a duration and the container may set it.
-fn annotated_close_wait(case: &Reading) -> Option<i64> {
-    let nanoseconds = case.text(CLOSE_WAIT).and_then(go_duration)?;
+fn annotated_close_wait(case: &Reading, text: Option<&str>) -> Option<i64> {
+    let nanoseconds = text.and_then(go_duration)?;
     let seconds = nanoseconds.checked_div(1_000_000_000).and_then(|seconds| i64::try_from(seconds).ok())?;
     case.value_is_true("/proxyInit/runAsRoot").then_some(seconds)
 }
 
-/// The timeout of connections that wait to be closed, in seconds; zero for none.
-pub fn close_wait(case: &Reading) -> i64 {
-    let annotated = annotated_close_wait(case).filter(|seconds| *seconds >= 0);
-    let configured = case.value("/proxyInit/closeWaitTimeoutSecs").as_i64();
-    annotated.or(configured.filter(|seconds| *seconds >= 0 && case.value_is_true("/proxyInit/runAsRoot"))).unwrap_or_default()
+fn configured_close_wait(case: &Reading) -> Option<i64> {
+    case.value("/proxyInit/closeWaitTimeoutSecs").as_i64().filter(|_| case.value_is_true("/proxyInit/runAsRoot"))
 }
 
-/// Linkerd's, which may be negative.
+/// The timeout of connections that wait to be closed, in seconds, zero for none: what every kernel takes.
+fn close_wait(case: &Reading) -> i64 {
+    let is_taken = |seconds: &i64| (0..=2_147_483).contains(seconds);
+    let annotated = annotated_close_wait(case, case.text(CLOSE_WAIT)).filter(is_taken);
+    annotated.or(configured_close_wait(case).filter(is_taken)).unwrap_or_default()
+}
+
+/// Linkerd's, which may be anything.
 pub fn linkerd_close_wait(case: &Reading) -> i64 {
-    let own = case.own(CLOSE_WAIT).and_then(|_| annotated_close_wait(case));
-    let configured = || case.value("/proxyInit/closeWaitTimeoutSecs").as_i64();
-    own.or_else(configured).filter(|_| case.value_is_true("/proxyInit/runAsRoot")).unwrap_or_default()
+    annotated_close_wait(case, case.own(CLOSE_WAIT)).or(configured_close_wait(case)).unwrap_or_default()
 }
 
-/// Whether the annotation that is not inherited in Linkerd is a time before zero.
-pub fn close_wait_is_negative(case: &Reading) -> bool {
-    !case.value_is_true("/cniEnabled")
-        && annotated_close_wait(case).is_some_and(|seconds| seconds < 0)
-        && case.own(CLOSE_WAIT).is_some()
+/// Whether Linkerd's is none that a kernel takes, and D04 brings no other.
+pub fn close_wait_is_bad(case: &Reading) -> bool {
+    let is_inherited = case.own(CLOSE_WAIT).is_none() && case.of_namespace(CLOSE_WAIT).is_some();
+    !case.value_is_true("/cniEnabled") && !is_inherited && linkerd_close_wait(case) != close_wait(case)
 }
 
 /// Sets the argument and the privileges that it takes.
@@ -167,8 +169,8 @@ pub fn set_close_wait(case: &Reading, object: &mut Value) {
     set_arg(object, "--timeout-close-wait-secs", Some(text.as_str()).filter(|_| seconds != 0), &later);
     if let Some(init) = object::container(object, INIT) {
         let privileged = seconds != 0 || case.value_is_true("/proxyInit/privileged");
-        init["securityContext"]["privileged"] = json!(privileged);
-        init["securityContext"]["allowPrivilegeEscalation"] = json!(privileged);
+        put(init, &["securityContext", "privileged"], privileged);
+        put(init, &["securityContext", "allowPrivilegeEscalation"], privileged);
     }
 }
 
@@ -200,7 +202,7 @@ pub fn d19_applies(case: &Reading, _: &LinkerdResult) -> bool {
 /// Puts our volumes where the old ones were and takes the old containers away.
 pub fn d19_apply(case: &Reading, expected: &mut Expected) {
     let object = &mut expected.object;
-    if let Some(volumes) = object["spec"]["volumes"].as_array_mut() {
+    if let Some(volumes) = object::list_of(object, "volumes") {
         for name in volume_names(case) {
             let (Some(first), Some(last)) = (
                 volumes.iter().position(|volume| object::is_named(volume, name)),
@@ -221,10 +223,10 @@ pub fn d19_apply(case: &Reading, expected: &mut Expected) {
         let home = if name == VALIDATOR { "initContainers" } else { "containers" };
         let at_front = name == VALIDATOR && native(case);
         for list in object::LISTS {
-            let Some(containers) = object["spec"][list].as_array_mut() else { continue };
+            let Some(containers) = object::list_of(object, list) else { continue };
             let mut of_name =
                 containers.iter().enumerate().filter(|(_, container)| object::is_named(container, name)).map(|(at, _)| at);
-            let kept = if at_front { of_name.next() } else { of_name.last() }.filter(|_| list == home);
+            let kept = if at_front { of_name.next() } else { of_name.next_back() }.filter(|_| list == home);
             let mut at = 0_usize;
             containers.retain(|container| {
                 let keep = !object::is_named(container, name) || Some(at) == kept;

@@ -42,12 +42,35 @@ pub fn take(object: &mut Value, name: &str) -> Option<Value> {
 
 /// Puts an element into a list of the pod's spec, at the index or at the end.
 pub fn insert(object: &mut Value, list: &str, index: Option<usize>, element: Value) {
-    let list = &mut object["spec"][list];
-    if !list.is_array() {
-        *list = json!([]);
+    if list_of(object, list).is_none() {
+        put(object, &["spec", list], json!([]));
     }
-    if let Some(list) = list.as_array_mut() {
+    if let Some(list) = list_of(object, list) {
         list.insert(index.unwrap_or(list.len()).min(list.len()), element);
+    }
+}
+
+/// A list of the pod's spec.
+pub fn list_of<'a>(object: &'a mut Value, list: &str) -> Option<&'a mut Vec<Value>> {
+    object.get_mut("spec")?.get_mut(list)?.as_array_mut()
+}
+
+/// The elements of a list of the pod's spec.
+pub fn elements<'a>(object: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut Value> {
+    list_of(object, list).into_iter().flatten()
+}
+
+/// Puts a value where the keys lead, making the objects on the way.
+pub fn put(value: &mut Value, keys: &[&str], new: impl Into<Value>) {
+    let [key, rest @ ..] = keys else {
+        *value = new.into();
+        return;
+    };
+    if !value.is_object() {
+        *value = json!({});
+    }
+    if let Some(members) = value.as_object_mut() {
+        put(members.entry(*key).or_insert(Value::Null), rest, new);
     }
 }
 
@@ -60,7 +83,7 @@ pub fn set_env(object: &mut Value, name: &str, text: Option<&str>, after: &[&str
     match (at, text) {
         (Some(at), Some(text)) => {
             if let Some(entry) = env.get_mut(at) {
-                entry["value"] = json!(text);
+                put(entry, &["value"], text);
             }
         }
         (Some(at), None) => drop(env.remove(at)),
@@ -96,12 +119,12 @@ pub fn set_arg(object: &mut Value, flag: &str, text: Option<&str>, before: &[&st
 
 /// Sets an annotation or a label.
 pub fn set_metadata(object: &mut Value, map: &str, key: &str, text: &str) {
-    object["metadata"][map][key] = json!(text);
+    put(object, &["metadata", map, key], text);
 }
 
 /// Takes away a label.
 pub fn remove_label(object: &mut Value, key: &str) {
-    if let Some(labels) = object["metadata"]["labels"].as_object_mut() {
+    if let Some(labels) = object.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.remove(key);
     }
 }

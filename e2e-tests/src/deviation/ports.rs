@@ -87,13 +87,13 @@ pub fn d10_apply(case: &Reading, expected: &mut Expected) {
     let skipped = linkerd_skip(case, INBOUND);
     set_arg(object, INBOUND.flag, Some(&linkerd_argument(case, INBOUND, skipped)), &[]);
     let Some(proxy) = object::container(object, PROXY) else { return };
-    for port in proxy["ports"].as_array_mut().into_iter().flatten() {
+    for port in proxy.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         let number = if object::is_named(port, "linkerd-admin") { admin } else { inbound };
-        port["containerPort"] = json!(number);
+        object::put(port, &["containerPort"], number);
     }
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
         if let Some(get) = proxy.get_mut(probe).and_then(|probe| probe.get_mut("httpGet")) {
-            get["port"] = json!(admin);
+            object::put(get, &["port"], admin);
         }
     }
     let command = proxy.pointer_mut("/lifecycle/postStart/exec/command").and_then(Value::as_array_mut);

@@ -4,7 +4,7 @@ use super::object::{self, INIT, PROXY, VALIDATOR, set_arg, set_env};
 use super::read::{Quantity, go_float, quantity};
 use super::reading::{LinkerdResult, Reading};
 use super::{Expected, decide, inherit};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The share of the node's cores.
 pub const RATIO: &str = "config.linkerd.io/proxy-cpu-ratio-limit";
@@ -172,7 +172,7 @@ pub fn d13_apply(case: &Reading, expected: &mut Expected) {
     let uid = uid(case);
     set_arg(&mut expected.object, "--proxy-uid", Some(&uid.to_string()), &[]);
     if let Some(proxy) = object::container(&mut expected.object, PROXY).filter(|_| !context_is_replaced(case)) {
-        proxy["securityContext"]["runAsUser"] = json!(uid);
+        object::put(proxy, &["securityContext", "runAsUser"], uid);
     }
 }
 
@@ -208,7 +208,7 @@ fn set_resources(case: &Reading, object: &mut Value, good: Good) {
     for name in [PROXY, INIT, VALIDATOR] {
         let is_ours = name != VALIDATOR || case.value_is_true("/cniEnabled");
         if let Some(container) = object::container(object, name).filter(|_| is_ours) {
-            container["resources"] = Value::Object(own_texts(case, good));
+            object::put(container, &["resources"], own_texts(case, good));
         }
     }
 }
@@ -226,7 +226,7 @@ pub fn d26_apply(case: &Reading, object: &mut Value) {
         let text = gid.to_string();
         set_arg(object, "--proxy-gid", Some(text.as_str()).filter(|_| gid >= 0), &["--inbound-ports-to-ignore"]);
         if let Some(proxy) = object::container(object, PROXY).filter(|_| !context_is_replaced(case)) {
-            proxy["securityContext"]["runAsGroup"] = if gid >= 0 { json!(gid) } else { Value::Null };
+            object::put(proxy, &["securityContext", "runAsGroup"], Some(gid).filter(|gid| *gid >= 0));
         }
     }
 }

@@ -5,7 +5,7 @@ use super::object::{self, INIT, PROXY};
 use super::reading::{LinkerdResult, Reading};
 use super::resources::context_is_replaced;
 use super::{Expected, decide};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The capabilities that Linkerd mirrors: the first container's, or those of the values.
 struct Mirrored<'a> {
@@ -36,10 +36,10 @@ pub fn d14_applies(case: &Reading, _: &LinkerdResult) -> bool {
 /// Takes the added capabilities away.
 pub fn d14_apply(case: &Reading, expected: &mut Expected) {
     if let Some(proxy) = object::container(&mut expected.object, PROXY).filter(|_| !context_is_replaced(case)) {
-        proxy["securityContext"]["capabilities"]["add"] = Value::Null;
+        object::put(proxy, &["securityContext", "capabilities", "add"], Value::Null);
     }
     if let Some(init) = object::container(&mut expected.object, INIT) {
-        init["securityContext"]["capabilities"]["add"] = json!(["NET_ADMIN", "NET_RAW"]);
+        object::put(init, &["securityContext", "capabilities", "add"], ["NET_ADMIN", "NET_RAW"].as_slice());
     }
 }
 
@@ -54,7 +54,7 @@ pub fn d15_apply(case: &Reading, expected: &mut Expected) {
     let mut drop = mirrored(case).map(|mirrored| mirrored.drop).unwrap_or_default();
     drop.push("ALL");
     if let Some(proxy) = object::container(&mut expected.object, PROXY) {
-        proxy["securityContext"]["capabilities"]["drop"] = json!(drop);
+        object::put(proxy, &["securityContext", "capabilities", "drop"], drop);
     }
 }
 
@@ -75,6 +75,6 @@ pub fn d29_apply(case: &Reading, expected: &mut Expected) {
     let drop = mirrored(case).map(|mirrored| mirrored.drop).unwrap_or_default();
     let drop: Vec<&str> = drop.into_iter().filter(|name| !is_needed(name)).collect();
     if let Some(init) = object::container(&mut expected.object, INIT) {
-        init["securityContext"]["capabilities"]["drop"] = json!(drop);
+        object::put(init, &["securityContext", "capabilities", "drop"], drop);
     }
 }

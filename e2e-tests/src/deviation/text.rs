@@ -1,10 +1,10 @@
 //! Texts that reach the pod as they were written (D01): repairs the patches into which Linkerd's injector pasted
 //! annotations without escaping, and of which it then rewrote every `},` followed by blanks and `]`.
 
-use super::object::{PROXY, container, is_named, set_metadata};
+use super::object::{PROXY, container, is_named, put, set_metadata};
 use super::reading::{INHERITED, LinkerdResult, Outcome, Reading};
 use super::{Expected, decide, images, opaque};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const TRACING_PREFIX: &str = "resource.opentelemetry.io/";
 
@@ -64,7 +64,8 @@ fn disguised(c: char) -> char {
 }
 
 fn undisguised(text: &str) -> String {
-    let plain = |c: char| u32::from(c).checked_sub(DISGUISE).filter(|code| *code < 0x100).and_then(char::from_u32);
+    let plain =
+        |c: char| u32::from(c).checked_sub(DISGUISE).and_then(char::from_u32).filter(|c| *c < ' ' || is_no_yaml_character(*c));
     text.chars().map(|c| plain(c).unwrap_or(c)).collect()
 }
 
@@ -82,7 +83,7 @@ pub fn d01_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     if !decide::injects(case) {
         return case.request.sub_resource.is_empty() && !decide::linkerd_injects(case) && is_altered_in_html(case);
     }
-    let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd) || is_refused(case, linkerd);
+    let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd) || is_misread(case, linkerd);
     let altered = pasted(case).iter().any(|(_, text)| is_altered(text) || without_commas(text) != *text)
         || is_no_yaml_text(&case.control_plane_namespace);
     unusable || (altered && linkerd.outcome == Outcome::Injected)
@@ -103,27 +104,39 @@ fn is_wild(text: &str) -> bool {
     !text.chars().all(|c| c.is_ascii_alphanumeric() || ",-./:_".contains(c)) || text.ends_with(':')
 }
 
-/// Whether Linkerd denied the pod over a character.
-fn is_refused(case: &Reading, linkerd: &LinkerdResult) -> bool {
-    let mut texts = pod_annotations(case).chain(&case.namespace.annotations).filter_map(|(_, text)| text.as_str());
-    linkerd.outcome == Outcome::Error && texts.any(|text| text.contains(is_no_yaml_character))
+/// Whether Linkerd denied the pod because of its YAML, or read a line break of old in it, which it made a blank.
+fn is_misread(case: &Reading, linkerd: &LinkerdResult) -> bool {
+    let is_yaml = linkerd.message.as_ref().is_some_and(|message| message.contains("yaml: "));
+    let printed = ["proxy-log-level", "proxy-log-format", "access-log", "proxy-additional-env"];
+    let printed = printed.map(|key| case.linkerd_text(&format!("config.linkerd.io/{key}")));
+    let mut texts = pasted(case).into_iter().map(|(_, text)| text).chain(printed.into_iter().flatten());
+    (linkerd.outcome == Outcome::Error && is_yaml)
+        || (linkerd.outcome != Outcome::Error && texts.any(|text| text.contains('\u{85}')))
 }
 
 fn pod_annotations(case: &Reading) -> impl Iterator<Item = (&String, &Value)> {
     case.request.object.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten()
 }
 
+/// Rewrites every text in a value.
+fn rewrite(value: &mut Value, text: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(old) => *old = text(old),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| rewrite(element, text)),
+        Value::Object(members) => members.values_mut().for_each(|member| rewrite(member, text)),
+        _ => {}
+    }
+}
+
 /// Where the YAML broke: the same case with texts that do not break it.
 pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
-    let mut twin = (has_broken_container(linkerd) || is_refused(case, linkerd)).then(|| case.clone())?;
-    let hide = |twin: &mut Reading, key: &str, text: &Value, hidden: &dyn Fn(char) -> bool| {
-        let text = text.as_str().unwrap_or_default().chars();
-        twin.replace_annotation(key, &text.map(|c| if hidden(c) { disguised(c) } else { c }).collect::<String>());
+    let mut twin = (has_broken_container(linkerd) || is_misread(case, linkerd)).then(|| case.clone())?;
+    let hide = |hidden: &'static dyn Fn(char) -> bool| {
+        move |text: &str| text.chars().map(|c| if hidden(c) { disguised(c) } else { c }).collect()
     };
-    for (key, text) in pod_annotations(case).chain(&case.namespace.annotations) {
-        if text.as_str().is_some_and(|text| text.contains(is_no_yaml_character)) {
-            hide(&mut twin, key, text, &is_no_yaml_character);
-        }
+    rewrite(&mut twin.request.object, &hide(&is_no_yaml_character));
+    for text in twin.namespace.annotations.values_mut() {
+        rewrite(text, &hide(&is_no_yaml_character));
     }
     if !has_broken_container(linkerd) {
         return Some(twin);
@@ -139,7 +152,8 @@ pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
         }
     }
     for (key, text) in pod_annotations(case).filter(|(key, _)| key.starts_with(TRACING_PREFIX)) {
-        hide(&mut twin, key, text, &|c| c < ' ' || is_no_yaml_character(c));
+        let hidden = hide(&|c| c < ' ' || is_no_yaml_character(c))(text.as_str().unwrap_or_default());
+        twin.replace_annotation(key, &hidden);
     }
     Some(twin)
 }
@@ -163,28 +177,25 @@ pub fn d01_apply(case: &Reading, expected: &mut Expected) {
         images::set_written(case, &mut expected.object);
     }
     let Some(proxy) = container(&mut expected.object, PROXY) else { return };
-    for entry in proxy["env"].as_array_mut().into_iter().flatten().filter(|entry| is_named(entry, "_l5d_ns")) {
-        entry["value"] = json!(case.control_plane_namespace);
+    let env = proxy.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten();
+    for entry in env.filter(|entry| is_named(entry, "_l5d_ns")) {
+        put(entry, &["value"], case.control_plane_namespace.as_str());
     }
 }
 
-/// Gives annotations and variables their own texts back after a twin was asked.
+/// Gives annotations and all that was disguised their own texts back after a twin was asked.
 pub fn undisguise(case: &Reading, object: &mut Value) {
     let own = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object);
     for (key, value) in own.into_iter().flatten() {
-        if object["metadata"]["annotations"].get(key).is_some_and(|text| text != value) && !key.starts_with("linkerd.io/") {
-            object["metadata"]["annotations"][key.as_str()] = value.clone();
+        let written = object.get("metadata").and_then(|metadata| metadata.get("annotations")?.get(key));
+        if written.is_some_and(|text| text != value) && !key.starts_with("linkerd.io/") {
+            put(object, &["metadata", "annotations", key], value.clone());
         }
     }
     for (key, text) in pasted(case).into_iter().filter(|(key, _)| key.starts_with("config")) {
         set_metadata(object, "annotations", key, text);
     }
-    let Some(proxy) = container(object, PROXY) else { return };
-    for entry in proxy["env"].as_array_mut().into_iter().flatten() {
-        if let Some(text) = entry.get("value").and_then(Value::as_str).map(undisguised) {
-            entry["value"] = json!(text);
-        }
-    }
+    rewrite(object, &undisguised);
 }
 
 /// The object after the patch that Linkerd meant.
@@ -201,7 +212,7 @@ fn repaired(case: &Reading, raw: &str) -> Option<Value> {
     for text in written(case) {
         let mangled = mangled(&text);
         if mangled != text {
-            put_back(&mut operations, &mangled, &text);
+            rewrite(&mut operations, &|found| found.replace(&mangled, &text));
         }
     }
     let mut object = case.request.object.clone();
@@ -250,15 +261,6 @@ fn written(case: &Reading) -> Vec<String> {
     collect(&Value::Object(case.namespace.annotations.clone()), &mut texts);
     case.request.object.get("metadata").into_iter().for_each(|metadata| collect(metadata, &mut texts));
     texts
-}
-
-fn put_back(value: &mut Value, mangled: &str, text: &str) {
-    match value {
-        Value::String(found) if found.contains(mangled) => *found = found.replace(mangled, text),
-        Value::Array(elements) => elements.iter_mut().for_each(|element| put_back(element, mangled, text)),
-        Value::Object(members) => members.values_mut().for_each(|member| put_back(member, mangled, text)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

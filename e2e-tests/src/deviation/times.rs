@@ -181,7 +181,7 @@ fn parts(case: &Reading) -> [bool; 7] {
         differs(picked(case, IDENTITY, proxy_ports)),
         !case.value_is_true("/cniEnabled") && skipped_subnets(case).0 != skipped_subnets(case).1,
         differs(policy(case)),
-        inherit::close_wait_is_negative(case),
+        inherit::close_wait_is_bad(case),
         env::applies(case, "D27"),
         differs(cluster_networks(case)),
     ]

@@ -41,6 +41,10 @@ fn proxy(pod: &Value) -> &Value {
     &pod["spec"]["initContainers"][1]
 }
 
+fn proxy_mut(pod: &mut Value) -> &mut Value {
+    &mut pod["spec"]["initContainers"][1]
+}
+
 /// The user, the log filter and the ports of the proxy, and the arguments of the init container.
 fn leaves(pod: &Value) -> (Value, Value, Value, Value) {
     let env = &proxy(pod)["env"];
@@ -273,5 +277,103 @@ fn only_what_we_or_linkerd_wrote_is_an_earlier_call() {
     ] {
         assert_eq!(Earlier::of(&pod, ForeignInjection::Keep).is_some(), keep, "{pod}");
         assert_eq!(Earlier::of(&pod, ForeignInjection::Adopt).is_some(), adopt, "{pod}");
+    }
+}
+
+#[test]
+fn what_is_ours_is_not_for_the_record_alone_to_say() {
+    let merged = first(mk_patch(1, "base", "1"));
+    let by_us = |record: Option<&str>| {
+        let mut pod = merged.clone();
+        pod["metadata"]["annotations"]["linkerd.io/created-by"] = json!("linkerd-injector-policy 0.0.1");
+        match record {
+            Some(record) => pod["metadata"]["annotations"]["linkerd.io/injection-record"] = json!(record),
+            None => drop(pod["metadata"]["annotations"].as_object_mut().unwrap().remove("linkerd.io/injection-record")),
+        }
+        pod
+    };
+    // A record that knows nothing, and one that is not there: the sidecar is ours by its own word.
+    for record in [Some("v1:"), None] {
+        let pod = edited(&by_us(record), 9, "base", "1");
+        let earlier = Earlier::of(&pod, ForeignInjection::Keep).unwrap();
+        assert!(earlier.injected());
+        assert_eq!(names(&earlier.application_view(&pod), "initContainers"), ["x"], "{record:?}");
+        assert_eq!(leaves(&again(&pod, mk_patch(1, "base", "1")).0).0, json!(1), "{record:?}");
+        // What we may have had none of goes by what we would have written.
+        let user_s = json!({"name": "linkerd-debug", "image": "i"});
+        let ours = json!({"name": "linkerd-debug", "livenessProbe": {"exec": {"command": ["true"]}}});
+        for (debug, containers) in [(user_s, vec!["app", "linkerd-debug"]), (ours, vec!["app"])] {
+            let mut pod = pod.clone();
+            pod["spec"]["containers"].as_array_mut().unwrap().push(debug);
+            assert_eq!(names(&earlier.application_view(&pod), "containers"), containers);
+            assert_eq!(names(&again(&pod, mk_patch(1, "base", "1")).0, "containers"), containers);
+        }
+    }
+    // A record of an annotation alone says nothing of a sidecar, which is another's.
+    let mut pod = by_us(Some("v1:"));
+    pod["metadata"]["annotations"].as_object_mut().unwrap().remove("linkerd.io/created-by");
+    let earlier = Earlier::of(&pod, ForeignInjection::Keep).unwrap();
+    assert!(!earlier.injected());
+    assert_eq!(names(&earlier.application_view(&pod), "initContainers"), ["linkerd-init", "linkerd-proxy", "x"]);
+    assert_eq!(losses(&edited(&pod, 9, "else", "9"), &earlier), []);
+}
+
+#[test]
+fn a_user_s_container_of_our_name_gives_way_once_we_add_ours() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    pod["spec"]["containers"].as_array_mut().unwrap().insert(0, json!({"name": "linkerd-debug", "image": "theirs"}));
+    let patch = || PodPatch { debug: Some(json!({"name": "linkerd-debug", "image": "ours"})), ..mk_patch(1, "base", "1") };
+    let (merged, said) = again(&pod, patch());
+    assert_eq!(merged["spec"]["containers"], json!([{"name": "app"}, {"name": "linkerd-debug", "image": "ours"}]));
+    assert_eq!(said, [] as [String; 0]);
+}
+
+#[test]
+fn what_the_api_server_fills_in_gives_way_to_what_we_want_later() {
+    let with = |resources: Value, policy: &str| {
+        let mut patch = mk_patch(1, "base", "1");
+        patch.proxy["resources"] = resources;
+        patch.proxy["imagePullPolicy"] = json!(policy);
+        patch
+    };
+    let mut pod = first(with(json!({"limits": {"cpu": "1"}}), ""));
+    let filled = json!({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "64Mi"}});
+    proxy_mut(&mut pod)["resources"] = filled.clone();
+    proxy_mut(&mut pod)["imagePullPolicy"] = json!("Always");
+    let said =
+        "LimitRanger plugin set: memory request for init container linkerd-proxy; memory limit for init container linkerd-proxy";
+    pod["metadata"]["annotations"]["kubernetes.io/limit-ranger"] = json!(said);
+    for (wanted, policy, resources, pulled) in [
+        (json!({"limits": {"cpu": "1"}}), "", filled.clone(), "Always"),
+        (
+            json!({"limits": {"cpu": "2"}}),
+            "Never",
+            json!({"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"memory": "64Mi"}}),
+            "Never",
+        ),
+        (json!({"limits": {"memory": "2Gi"}}), "", json!({"limits": {"memory": "2Gi"}}), "Always"),
+        (json!({}), "", json!({"limits": {"memory": "1Gi"}, "requests": {"memory": "64Mi"}}), "Always"),
+    ] {
+        let (merged, said) = again(&pod, with(wanted.clone(), policy));
+        assert_eq!((&proxy(&merged)["resources"], &proxy(&merged)["imagePullPolicy"]), (&resources, &json!(pulled)), "{wanted}");
+        assert_eq!(said, [] as [String; 0], "{wanted}");
+    }
+    // None of it is an edit that goes with the container.
+    assert_eq!(losses(&pod, &Earlier::of(&pod, ForeignInjection::Keep).unwrap()), []);
+    proxy_mut(&mut pod)["resources"]["requests"]["cpu"] = json!("900m");
+    assert_eq!(losses(&pod, &Earlier::of(&pod, ForeignInjection::Keep).unwrap()).len(), 1);
+}
+
+#[test]
+fn a_false_of_the_security_context_is_a_word_of_ours() {
+    let with = |context: Value| {
+        let mut patch = mk_patch(1, "base", "1");
+        patch.proxy["securityContext"] = context;
+        patch
+    };
+    let (ours, given) = (json!({"runAsUser": 1, "privileged": false}), json!({"runAsUser": 1, "fsGroup": 0}));
+    for (base, wanted) in [(&ours, &given), (&given, &ours)] {
+        let (merged, said) = again(&first(with(base.clone())), with(wanted.clone()));
+        assert_eq!((&proxy(&merged)["securityContext"], said), (wanted, vec![]));
     }
 }

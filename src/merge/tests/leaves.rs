@@ -36,7 +36,7 @@ fn leaves_that_say_different_things_differ() {
         (Kind::Plain, json!(["a", "b"]), json!(["b", "a"])),
         (Kind::Plain, json!(1), json!("1")),
         (Kind::Plain, json!({"port": 1, "scheme": "HTTPS"}), json!({"port": 1})),
-        (Kind::Text, json!(""), json!(null)),
+        (Kind::Exact, json!(""), json!(null)),
         (Kind::Quantity, json!("1001m"), json!("1")),
         (Kind::Set, json!(["A"]), json!(["a"])),
         (Kind::Ports, json!("80"), json!("81")),
@@ -78,7 +78,7 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-proxy", "env", "LINKERD2_PROXY_INBOUND_PORTS_DISABLE_PROTOCOL_DETECTION"], Kind::Ports),
         (&["linkerd-proxy", "resources", "requests", "memory"], Kind::Quantity),
         (&["linkerd-proxy", "securityContext", "capabilities", "drop"], Kind::Set),
-        (&["annotations", "any"], Kind::Text),
+        (&["annotations", "any"], Kind::Exact),
     ] {
         assert_eq!(leaf::of(&path(steps), None).0, Shape::Leaf(kind), "{steps:?}");
     }

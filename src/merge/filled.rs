@@ -1,0 +1,179 @@
+//! What the API server and its plugins fill in where a container says nothing: nobody's opinion, which gives way to ours.
+//!
+//! Source: `pkg/apis/core/v1/defaults.go` and `plugin/pkg/admission/{alwayspullimages,limitranger,serviceaccount}` of
+//! kubernetes/kubernetes.
+
+use super::leaf::{Kind, canonical, matches};
+use super::record::Record;
+use serde_json::{Map, Value};
+
+/// Leaves of a container, with what is filled in.
+#[rustfmt::skip]
+const DEFAULTS: &[(&[&str], &[&str])] = &[
+    (&["*", "imagePullPolicy"], &["\"IfNotPresent\"", "\"Always\""]),
+    (&["*", "terminationMessagePath"], &["\"/dev/termination-log\""]),
+    (&["*", "terminationMessagePolicy"], &["\"File\""]),
+    (&["*", "livenessProbe", "timeoutSeconds"], &["1"]),
+    (&["*", "livenessProbe", "periodSeconds"], &["10"]),
+    (&["*", "livenessProbe", "successThreshold"], &["1"]),
+    (&["*", "livenessProbe", "failureThreshold"], &["3"]),
+    (&["*", "readinessProbe", "timeoutSeconds"], &["1"]),
+    (&["*", "readinessProbe", "periodSeconds"], &["10"]),
+    (&["*", "readinessProbe", "successThreshold"], &["1"]),
+    (&["*", "readinessProbe", "failureThreshold"], &["3"]),
+    (&["*", "startupProbe", "timeoutSeconds"], &["1"]),
+    (&["*", "startupProbe", "periodSeconds"], &["10"]),
+    (&["*", "startupProbe", "successThreshold"], &["1"]),
+    (&["*", "startupProbe", "failureThreshold"], &["3"]),
+];
+
+/// Where every container that mounts nothing there gets its service account's token.
+const TOKEN_MOUNT: &[&str] = &["*", "volumeMounts", "/var/run/secrets/kubernetes.io/serviceaccount"];
+
+/// Whether a leaf that we did not write is as the API server fills it in.
+pub(super) fn is_default(path: &[String], canonical: Option<&str>) -> bool {
+    DEFAULTS.iter().any(|(pattern, texts)| matches(pattern, path) && canonical.is_some_and(|c| texts.contains(&c)))
+}
+
+/// Whether a plugin of the API server makes that of a leaf, also of one that we wrote.
+pub(super) fn is_of_plugin(path: &[String], canonical: &str) -> bool {
+    matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && canonical == "\"Always\"")
+}
+
+/// What LimitRanger says that it filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Limits(Vec<Filled>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Filled {
+    container: String,
+    /// `limits` or `requests`.
+    list: &'static str,
+    resource: String,
+}
+
+/// The lists of resources, with their names in LimitRanger's annotation.
+const LISTS: [(&str, &str); 2] = [("limits", "limit"), ("requests", "request")];
+
+impl Limits {
+    /// Reads the annotation of a pod, which others can write: it only ever decides what others may change.
+    pub(super) fn of(pod: &Value) -> Limits {
+        let annotation = pod.pointer("/metadata/annotations/kubernetes.io~1limit-ranger").and_then(Value::as_str);
+        let said = annotation.and_then(|text| text.strip_prefix("LimitRanger plugin set: ")).unwrap_or_default();
+        Limits(said.split("; ").filter_map(sentence).flatten().collect())
+    }
+
+    /// The resources of a container that nobody asked for, as list and name: what LimitRanger filled in, and requests that are as
+    /// their limits because none was given.
+    fn filled(&self, record: &Record, name: &str, resources: &Value) -> Vec<(&'static str, String)> {
+        let amount = |list: &str, resource: &str| canonical(Kind::Quantity, resources.get(list)?.get(resource));
+        let mut filled = Vec::new();
+        for (list, _) in LISTS {
+            for resource in resources.get(list).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+                let ours = record.has(&path(name, list, resource));
+                let by_plugin = self.0.iter().any(|f| f.container == name && f.list == list && f.resource == *resource);
+                let as_limit = list == "requests" && amount("requests", resource) == amount("limits", resource);
+                if !ours && (by_plugin || as_limit) {
+                    filled.push((list, resource.clone()));
+                }
+            }
+        }
+        filled
+    }
+
+    /// The resources of a container without what was filled in, of those whose limit or request we now want otherwise.
+    pub(super) fn without_filled(&self, record: &Record, name: &str, resources: &Value, wanted: Option<&Value>) -> Value {
+        let want = |list: &str, resource: &str| canonical(Kind::Quantity, wanted?.get(list)?.get(resource));
+        let mut rest = resources.clone();
+        for (list, resource) in self.filled(record, name, resources) {
+            let as_ever = LISTS.iter().all(|(list, _)| record.is(&path(name, list, &resource), want(list, &resource).as_deref()));
+            let Some(amounts) = rest.get_mut(list).and_then(Value::as_object_mut).filter(|_| !as_ever) else { continue };
+            amounts.remove(&resource);
+            if amounts.is_empty() {
+                super::edit::set(&mut rest, list, None);
+            }
+        }
+        rest
+    }
+
+    /// Whether one amount of a container was filled in.
+    pub(super) fn has(&self, record: &Record, name: &str, container: &Value, at: &[String]) -> bool {
+        let resources = container.get("resources").unwrap_or(&Value::Null);
+        self.filled(record, name, resources).iter().any(|(list, resource)| *at == path(name, list, resource))
+    }
+}
+
+fn path(name: &str, list: &str, resource: &str) -> [String; 4] {
+    [name, "resources", list, resource].map(str::to_owned)
+}
+
+/// One sentence of the annotation: `cpu, memory limit for init container web`.
+fn sentence(text: &str) -> Option<impl Iterator<Item = Filled>> {
+    let (what, whom) = text.rsplit_once(" for ")?;
+    let (resources, word) = what.rsplit_once(' ')?;
+    let (list, _) = LISTS.into_iter().find(|(_, known)| *known == word)?;
+    let container = whom.rsplit(' ').next()?.to_owned();
+    Some(resources.split(", ").map(move |resource| Filled { container: container.clone(), list, resource: resource.to_owned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Record, is_default};
+    use serde_json::{Value, json};
+
+    fn limits(annotation: &str) -> Limits {
+        Limits::of(&json!({"metadata": {"annotations": {"kubernetes.io/limit-ranger": annotation}}}))
+    }
+
+    #[test]
+    fn limit_ranger_says_what_it_did() {
+        let said = "LimitRanger plugin set: cpu, memory request for container app; cpu limit for init container linkerd-proxy";
+        let found: Vec<_> = limits(said).0.iter().map(|f| format!("{} {} {}", f.container, f.list, f.resource)).collect();
+        assert_eq!(found, ["app requests cpu", "app requests memory", "linkerd-proxy limits cpu"]);
+        for text in
+            ["", "LimitRanger plugin set: ", "LimitRanger plugin set: much for container app", "cpu limit for container app"]
+        {
+            assert_eq!(limits(text), Limits::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_filled_in_goes_where_we_want_another() {
+        let of = |limit: &str, request: &str| -> Value {
+            let amounts = |amount: &str| if amount.is_empty() { json!({}) } else { json!({"cpu": amount}) };
+            json!({"limits": amounts(limit), "requests": amounts(request)})
+        };
+        let record = |limit: &str, request: &str| {
+            let mut record = Record::default();
+            super::super::three_way::note(&mut record, &mut vec!["p".to_owned(), "resources".to_owned()], &of(limit, request));
+            record
+        };
+        let both = limits("LimitRanger plugin set: cpu request for container p; cpu limit for container p");
+        let none = Limits::default();
+        for (limits, base, current, wanted, rest) in [
+            // The request is as the limit that we wrote.
+            (&none, ("1", ""), ("1", "1"), ("1", ""), json!({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}})),
+            (&none, ("1", ""), ("1", "1"), ("", ""), json!({"limits": {"cpu": "1"}})),
+            (&none, ("1", ""), ("1", "1000m"), ("2", ""), json!({"limits": {"cpu": "1"}})),
+            (&none, ("1", "1"), ("1", "1"), ("", ""), json!({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}})),
+            (&none, ("1", ""), ("1", "500m"), ("2", ""), json!({"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}})),
+            // LimitRanger filled in what we did not write.
+            (&both, ("", ""), ("2", "1"), ("", ""), json!({"limits": {"cpu": "2"}, "requests": {"cpu": "1"}})),
+            (&both, ("", ""), ("2", "1"), ("", "1"), json!({})),
+            (&both, ("", "1"), ("2", "1"), ("", "2"), json!({"requests": {"cpu": "1"}})),
+        ] {
+            let found =
+                limits.without_filled(&record(base.0, base.1), "p", &of(current.0, current.1), Some(&of(wanted.0, wanted.1)));
+            assert_eq!(found, rest, "{base:?} {current:?} {wanted:?}");
+        }
+    }
+
+    #[test]
+    fn defaults_go_by_their_place() {
+        let path = |steps: &[&str]| steps.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        assert!(is_default(&path(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some("10")));
+        assert!(!is_default(&path(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some("11")));
+        assert!(!is_default(&path(&["linkerd-proxy", "periodSeconds"]), Some("10")));
+        assert!(!is_default(&path(&["linkerd-proxy", "imagePullPolicy"]), None));
+    }
+}
