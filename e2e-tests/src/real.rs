@@ -1,8 +1,9 @@
-//! The programs that read what the policy wrote: the API server, the proxy, linkerd-init.
+//! The programs that read what the policy wrote: the API server, the proxy, linkerd-init; and those that call it.
 //!
 //! A pod is of use only when all three can read it. [`api_server`] starts a real API server, [`container`] turns what a
 //! pod says about a container into the environment and the arguments that the container's program gets, and
-//! [`identity`] writes the files that a proxy reads before its environment counts as read.
+//! [`identity`] writes the files that a proxy reads before its environment counts as read. [`policy_server`] runs the
+//! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`].
 
 use std::{
     io,
@@ -12,8 +13,11 @@ use std::{
 };
 
 pub mod api_server;
+pub mod certificate;
 pub mod container;
 pub mod identity;
+pub mod policy_server;
+pub mod webhook;
 
 /// A temporary folder that goes away with its owner.
 #[derive(Debug)]

@@ -1,0 +1,137 @@
+//! Webhooks of others around ours: whatever the order of their names, the stored pod is the same.
+
+use e2e_tests::real::webhook::{Edit, Webhooks};
+use serde_json::{Value, json};
+
+use crate::mesh::{Mesh, client};
+
+/// Who edits pods beside us.
+static EDITS: &[(&str, Edit)] = &[("opa", add_opa), ("log-level", set_log_level), ("tap", enable_tap)];
+const OURS: &str = "ours";
+const LOG_LEVEL: &str = "config.linkerd.io/proxy-log-level";
+const TAP: &str = "LINKERD2_PROXY_TAP_SVC_NAME";
+
+/// A second container, with a port that the proxy has to know.
+fn add_opa(pod: &mut Value) {
+    if let Some(containers) = pod["spec"]["containers"].as_array_mut()
+        && !containers.iter().any(|container| container["name"] == "opa")
+    {
+        containers.push(json!({"name": "opa", "image": "registry.test/opa:1.0", "ports": [{"containerPort": 8181}]}));
+    }
+}
+
+/// An annotation that the sidecar has to follow.
+fn set_log_level(pod: &mut Value) {
+    pod["metadata"]["annotations"][LOG_LEVEL] = json!("debug");
+}
+
+/// An edit of the sidecar itself.
+fn enable_tap(pod: &mut Value) {
+    let containers = pod["spec"]["containers"].as_array_mut().into_iter().flatten();
+    for proxy in containers.filter(|container| container["name"] == "linkerd-proxy") {
+        if let Some(env) = proxy["env"].as_array_mut()
+            && !env.iter().any(|entry| entry["name"] == TAP)
+        {
+            env.push(json!({"name": TAP, "value": "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local"}));
+        }
+    }
+}
+
+#[test]
+fn every_order_gives_the_same_pod() {
+    let Some(mesh) = Mesh::start("every_order_gives_the_same_pod") else { return };
+    mesh.grant();
+    for object in Mesh::configuration() {
+        mesh.create(&object);
+    }
+    let webhooks = Webhooks::serve(EDITS).unwrap();
+    let mut everybody: Vec<&str> = EDITS.iter().map(|(name, _)| *name).collect();
+    everybody.push(OURS);
+    let orders = permutations(&everybody);
+    assert_eq!(orders.len(), 24);
+
+    // Every order has a namespace of its own, so that all of them are there at once.
+    for (number, order) in orders.iter().enumerate() {
+        let namespace = format!("order-{number}");
+        mesh.namespace(&namespace, &json!({"linkerd.io/inject": "enabled"}));
+        for (place, name) in order.iter().enumerate() {
+            // The API server calls webhooks in the order of their configurations' names.
+            let mut configuration = mesh.webhook();
+            configuration["metadata"]["name"] = json!(format!("{namespace}-{place}-{name}"));
+            let webhook = &mut configuration["webhooks"][0];
+            webhook["name"] = json!(format!("{name}.{namespace}.test"));
+            webhook["namespaceSelector"] = json!({"matchLabels": {"kubernetes.io/metadata.name": namespace}});
+            webhook["rules"][0]["resources"] = json!(["pods"]);
+            webhook["failurePolicy"] = json!("Fail");
+            if *name != OURS {
+                webhook["clientConfig"] = client(&webhooks.url(name), &webhooks.ca);
+            }
+            mesh.create(&configuration);
+        }
+    }
+
+    let mut first: Option<Value> = None;
+    for (number, order) in orders.iter().enumerate() {
+        let pod = pod(&format!("order-{number}"));
+        mesh.until(&format!("every webhook of {order:?} is called"), || {
+            let answer = mesh.dry_run(&pod);
+            let text = answer.body.to_string();
+            let missing = ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
+            missing.map_or(Ok(()), |effect| Err(format!("no {effect} in {text}")))
+        });
+        let stored = canonical(&mesh.create(&pod));
+        let first = first.get_or_insert_with(|| stored.clone());
+        assert_eq!(stored, *first, "{order:?} and {:?} differ", orders[0]);
+    }
+    let pod = first.unwrap();
+    assert_eq!(pod["metadata"]["annotations"][LOG_LEVEL], "debug");
+    assert_eq!(env(&pod, "LINKERD2_PROXY_LOG"), "debug");
+    assert_eq!(env(&pod, "LINKERD2_PROXY_INBOUND_PORTS"), "8080,8181");
+    assert_eq!(env(&pod, TAP), "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local");
+    let names: Vec<&str> = pod["spec"]["containers"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["linkerd-proxy", "app", "opa"]);
+}
+
+/// What the proxy's environment says of a variable.
+fn env(pod: &Value, name: &str) -> Value {
+    let containers = pod["spec"]["containers"].as_array().unwrap();
+    let proxy = containers.iter().find(|container| container["name"] == "linkerd-proxy").unwrap();
+    let entry = proxy["env"].as_array().unwrap().iter().find(|entry| entry["name"] == name);
+    entry.unwrap_or_else(|| panic!("no {name} in {proxy}"))["value"].clone()
+}
+
+/// The pod without what the API server makes up for each: identity, times, and the name of the token's volume.
+fn canonical(pod: &Value) -> Value {
+    let mut pod = pod.clone();
+    for key in ["uid", "namespace", "creationTimestamp", "resourceVersion", "managedFields", "generation"] {
+        pod["metadata"].as_object_mut().unwrap().remove(key);
+    }
+    let volumes = pod["spec"]["volumes"].as_array().unwrap();
+    let made_up = volumes.iter().filter_map(|volume| volume["name"].as_str()).find(|name| name.starts_with("kube-api-access-"));
+    let text = pod.to_string().replace(made_up.unwrap(), "kube-api-access");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn permutations<'a>(of: &[&'a str]) -> Vec<Vec<&'a str>> {
+    if of.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for first in of {
+        let rest: Vec<&str> = of.iter().copied().filter(|other| other != first).collect();
+        for mut order in permutations(&rest) {
+            order.insert(0, first);
+            all.push(order);
+        }
+    }
+    all
+}
+
+fn pod(namespace: &str) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web", "namespace": namespace, "labels": {"app": "web"}},
+        "spec": {"containers": [{"name": "app", "image": "registry.test/app:1.4", "ports": [{"containerPort": 8080}]}]},
+    })
+}
