@@ -32,7 +32,11 @@ fn what_is_missing_is_named(mesh: &Mesh) {
         );
         mesh.until(problem, || {
             let answer = mesh.dry_run(&pod("shop", "web"));
-            if (answer.status, answer.message()) == (500, &message) { Ok(()) } else { Err(format!("{} {}", answer.status, answer.body)) }
+            if (answer.status, answer.message()) == (500, &message) {
+                Ok(())
+            } else {
+                Err(format!("{} {}", answer.status, answer.body))
+            }
         });
         // Who stays out of the mesh does not have to wait for it.
         assert_eq!(mesh.dry_run(&pod("plain", "web")).status, 201);

@@ -76,7 +76,8 @@ fn every_order_gives_the_same_pod() {
         mesh.until(&format!("every webhook of {order:?} is called"), || {
             let answer = mesh.dry_run(&pod);
             let text = answer.body.to_string();
-            let missing = ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
+            let missing =
+                ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
             missing.map_or(Ok(()), |effect| Err(format!("no {effect} in {text}")))
         });
         let stored = canonical(&mesh.create(&pod));
