@@ -3,7 +3,7 @@
 use e2e_tests::real::webhook::{Edit, Webhooks};
 use serde_json::{Value, json};
 
-use crate::mesh::{Mesh, client};
+use crate::mesh::{Mesh, client, container};
 
 /// Who edits pods beside us.
 static EDITS: &[(&str, Edit)] = &[("opa", add_opa), ("log-level", set_log_level), ("tap", enable_tap)];
@@ -25,9 +25,9 @@ fn set_log_level(pod: &mut Value) {
     pod["metadata"]["annotations"][LOG_LEVEL] = json!("debug");
 }
 
-/// An edit of the sidecar itself.
+/// An edit of the sidecar itself, a native one.
 fn enable_tap(pod: &mut Value) {
-    let containers = pod["spec"]["containers"].as_array_mut().into_iter().flatten();
+    let containers = pod["spec"].get_mut("initContainers").and_then(Value::as_array_mut).into_iter().flatten();
     for proxy in containers.filter(|container| container["name"] == "linkerd-proxy") {
         if let Some(env) = proxy["env"].as_array_mut()
             && !env.iter().any(|entry| entry["name"] == TAP)
@@ -76,8 +76,9 @@ fn every_order_gives_the_same_pod() {
         mesh.until(&format!("every webhook of {order:?} is called"), || {
             let answer = mesh.dry_run(&pod);
             let text = answer.body.to_string();
-            let missing = ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
-            missing.map_or(Ok(()), |effect| Err(format!("no {effect} in {text}")))
+            let missing =
+                ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
+            missing.map_or(Ok(()), |effect| Err(format!("no {effect}, status {} {}", answer.status, answer.message())))
         });
         let stored = canonical(&mesh.create(&pod));
         let first = first.get_or_insert_with(|| stored.clone());
@@ -85,17 +86,17 @@ fn every_order_gives_the_same_pod() {
     }
     let pod = first.unwrap();
     assert_eq!(pod["metadata"]["annotations"][LOG_LEVEL], "debug");
-    assert_eq!(env(&pod, "LINKERD2_PROXY_LOG"), "debug");
+    assert_eq!(env(&pod, "LINKERD2_PROXY_LOG"), "debug,[{headers}]=off,[{request}]=off");
     assert_eq!(env(&pod, "LINKERD2_PROXY_INBOUND_PORTS"), "8080,8181");
     assert_eq!(env(&pod, TAP), "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local");
-    let names: Vec<&str> = pod["spec"]["containers"].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
-    assert_eq!(names, ["linkerd-proxy", "app", "opa"]);
+    let names =
+        |list: &str| -> Vec<&str> { pod["spec"][list].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect() };
+    assert_eq!((names("initContainers"), names("containers")), (vec!["linkerd-init", "linkerd-proxy"], vec!["app", "opa"]));
 }
 
 /// What the proxy's environment says of a variable.
 fn env(pod: &Value, name: &str) -> Value {
-    let containers = pod["spec"]["containers"].as_array().unwrap();
-    let proxy = containers.iter().find(|container| container["name"] == "linkerd-proxy").unwrap();
+    let proxy = container(pod, "linkerd-proxy");
     let entry = proxy["env"].as_array().unwrap().iter().find(|entry| entry["name"] == name);
     entry.unwrap_or_else(|| panic!("no {name} in {proxy}"))["value"].clone()
 }
