@@ -8,7 +8,7 @@ use std::{
 use e2e_tests::programs;
 use serde_json::{Value, json};
 
-use crate::mesh::{Mesh, trust_anchors};
+use crate::mesh::{Mesh, container, trust_anchors};
 
 #[test]
 fn a_cluster_is_served() {
@@ -140,20 +140,17 @@ fn kubectl_creates_injected_pods(mesh: &Mesh, test: &str) {
 }
 
 fn assert_injected(pod: &Value) {
-    let find = |list: &str, name: &str| {
-        let containers = pod["spec"][list].as_array().cloned().unwrap_or_default();
-        containers.into_iter().find(|container| container["name"] == name).unwrap_or_else(|| panic!("no {name} in {list}: {pod}"))
-    };
-    let proxy = find("containers", "linkerd-proxy");
+    let proxy = container(pod, "linkerd-proxy");
+    assert_eq!(proxy["restartPolicy"], "Always", "the chart's default is a native sidecar");
     let image = proxy["image"].as_str().unwrap();
     let version = pod["metadata"]["annotations"]["linkerd.io/proxy-version"].as_str().unwrap();
     assert!(image.ends_with(&format!("/proxy:{version}")), "{image}");
     let env = proxy["env"].as_array().unwrap();
     let anchors = env.iter().find(|entry| entry["name"] == "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS").unwrap();
     assert_eq!(anchors["value"].as_str().unwrap().trim(), trust_anchors().trim());
-    find("initContainers", "linkerd-init");
+    container(pod, "linkerd-init");
     assert_eq!(pod["metadata"]["labels"]["linkerd.io/control-plane-ns"], "linkerd");
-    let app = find("containers", "app");
+    let app = container(pod, "app");
     assert_eq!((&app["image"], &app["ports"][0]["containerPort"]), (&json!("registry.test/app:1.4"), &json!(8080)));
 }
 

@@ -95,7 +95,9 @@ impl Mesh {
             match ask() {
                 Ok(answer) => return answer,
                 Err(last) if started.elapsed() > PATIENCE => {
-                    panic!("{what}: not after {} s: {last}\n{}", PATIENCE.as_secs(), self.policies.log())
+                    let log = self.policies.log();
+                    let log: Vec<&str> = log.lines().filter(|line| !line.contains("INFO")).collect();
+                    panic!("{what}: not after {} s: {last}\n{}", PATIENCE.as_secs(), log.join("\n"))
                 }
                 Err(_) => thread::sleep(Duration::from_millis(100)),
             }
@@ -111,6 +113,12 @@ pub fn client(url: &str, ca: &str) -> Value {
 /// The trust anchors of the mesh.
 pub fn trust_anchors() -> String {
     corpus::cases().unwrap().swap_remove(0).trust_anchors
+}
+
+/// The container or init container of a pod with this name.
+pub fn container<'a>(pod: &'a Value, name: &str) -> &'a Value {
+    let lists = ["initContainers", "containers"].into_iter().filter_map(|list| pod["spec"][list].as_array());
+    lists.flatten().find(|container| container["name"] == name).unwrap_or_else(|| panic!("no container {name} in {pod}"))
 }
 
 fn create(api: &ApiServer, object: &Value) -> Value {
