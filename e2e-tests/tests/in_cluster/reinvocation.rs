@@ -83,11 +83,7 @@ fn every_order_gives_the_same_pod() {
             let text = answer.body.to_string();
             let missing =
                 ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
-<<<<<<< HEAD
-            missing.map_or(Ok(()), |effect| Err(format!("no {effect} in {text}")))
-=======
             missing.map_or(Ok(()), |effect| Err(format!("no {effect}, status {} {}", answer.status, answer.message())))
->>>>>>> h11
         });
         let stored = canonical(&mesh.create(&pod));
         let first = first.get_or_insert_with(|| stored.clone());
