@@ -11,6 +11,7 @@ pub mod case;
 pub mod cluster;
 pub mod host;
 pub mod kinds;
+pub mod laws;
 pub mod policy;
 pub mod preview;
 pub mod programs;
