@@ -87,7 +87,6 @@ pub struct Namespace {
 
 #[derive(Deserialize)]
 struct Object {
-    #[serde(default)]
     metadata: Metadata,
 }
 

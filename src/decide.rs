@@ -130,7 +130,7 @@ pub fn by_object(object: &Workload<'_>, skip_owner_kinds: &[String]) -> Vec<Skip
     if object.is_windows() {
         reasons.push(SkipReason::Windows);
     }
-    if crate::owner::told(object).is_some_and(|owner| skip_owner_kinds.contains(&owner.kind)) {
+    if !skip_owner_kinds.is_empty() && crate::owner::told(object).is_some_and(|owner| skip_owner_kinds.contains(&owner.kind)) {
         reasons.push(SkipReason::OwnerKind);
     }
     reasons

@@ -114,7 +114,7 @@ impl Edit {
 
 /// Whether the request is one that is handled.
 fn ours(group: Option<&str>, request: &Request) -> Result<Kind, NotOurs> {
-    let kind = Kind::of(group.unwrap_or_default(), request.kind.kind.as_deref().unwrap_or_default()).ok_or(NotOurs::Kind)?;
+    let kind = Kind::of(group.unwrap_or_default(), &request.kind.kind).ok_or(NotOurs::Kind)?;
     if request.sub_resource.as_deref().is_some_and(|s| !s.is_empty()) {
         return Err(NotOurs::SubResource);
     }
@@ -228,6 +228,7 @@ impl Evaluation<'_> {
             namespace: self.namespace,
             owner,
             annotations,
+            added_by: &scope.added_by,
             default_opaque_ports: &default_opaque_ports,
         };
         let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);

@@ -49,19 +49,6 @@ impl<'a> Annotations<'a> {
         own.or_else(|| keys.iter().find_map(|k| Some((Place::NamespaceAnnotation(k), self.namespace.get(*k)?.as_str()))))
     }
 
-    /// Where an entry of a list that grows comes from: the pod's annotation or its namespace's, where one names it, else the values.
-    #[must_use]
-    pub fn source_of(&self, key: &'static str, name: &str) -> Place {
-        let names = |text: Option<&str>| text.is_some_and(|t| t.contains(name));
-        if names(self.pod.annotation(key)) {
-            Place::Annotation(key)
-        } else if names(self.namespace.get(key).map(String::as_str)) {
-            Place::NamespaceAnnotation(key)
-        } else {
-            Place::Configuration
-        }
-    }
-
     /// The values of one key that count, in the order in which they apply.
     fn layers(&self, o: &Override) -> Vec<(Place, &'a str)> {
         match o.layering {
@@ -81,6 +68,8 @@ pub struct Scope<'a> {
     pub values: Values,
     /// What could not be used.
     pub warnings: Vec<Warning>,
+    /// Where each additional variable comes from, by name; one that is not here comes from the values.
+    pub added_by: BTreeMap<String, Place>,
     pod: Workload<'a>,
     place: Place,
 }
@@ -259,8 +248,8 @@ pub const OVERRIDES: &[Override] = overrides! {
     &[key::ENABLE_EXTERNAL_PROFILES], "service profiles of names outside the cluster are looked up: true or false",
         |s, t| flag(&mut s.values.proxy.enable_external_profiles, t);
     &[key::SKIP_INBOUND_PORTS], "inbound ports that bypass the proxy: numbers, ranges, names of container ports, comma-separated", |s, t| {
-        let pod = s.pod;
-        skip_ports(s, t, &|name| pod.named_port(name), |v| &mut v.proxy_init.ignore_inbound_ports)
+        let names = s.pod.named_ports();
+        skip_ports(s, t, &|name| names.get(name).copied(), |v| &mut v.proxy_init.ignore_inbound_ports)
     };
     &[key::SKIP_OUTBOUND_PORTS], "outbound ports that bypass the proxy: numbers and ranges, comma-separated",
         |s, t| skip_ports(s, t, &|_| None, |v| &mut v.proxy_init.ignore_outbound_ports);
@@ -281,7 +270,8 @@ pub const OVERRIDES: &[Override] = overrides! {
 #[must_use]
 pub fn apply<'a>(values: Values, annotations: &Annotations<'a>) -> Scope<'a> {
     let configured = values.proxy.ports;
-    let mut scope = Scope { values, warnings: Vec::new(), pod: annotations.pod, place: Place::Configuration };
+    let mut scope =
+        Scope { values, warnings: Vec::new(), added_by: BTreeMap::new(), pod: annotations.pod, place: Place::Configuration };
     if annotations.first(&[key::INJECT]).is_some_and(|(_, value)| value == "ingress") {
         scope.values.proxy.is_ingress = true;
     }
@@ -334,8 +324,8 @@ fn skip_ports(
 }
 
 fn opaque_ports(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
-    let pod = scope.pod;
-    let read = ports::list(text, &|name| pod.named_port(name));
+    let names = scope.pod.named_ports();
+    let read = ports::list(text, &|name| names.get(name).copied());
     scope.name_bad_entries(&read);
     scope.values.proxy.opaque_ports = read.to_string();
     Ok(())
@@ -381,53 +371,30 @@ fn additional_env(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
     for (entry, reason) in &read.refused {
         scope.warnings.push(Warning::unused_unseen(scope.place.clone(), format!("without {entry}, which is {reason}")));
     }
+    let mut entries = Vec::new();
     for entry in read.entries {
         if let Some(volume) = env_entry::file_volume(&entry).filter(|volume| !scope.pod.has_empty_dir(volume)) {
             let problem = format!("with an entry from volume {volume:?}, which is no emptyDir of the pod");
             scope.warnings.push(Warning::unused_unseen(scope.place.clone(), problem));
             continue;
         }
-        let name = entry.get("name").cloned();
-        let same = scope.values.proxy.additional_env.iter_mut().find(|e| e.get("name") == name.as_ref());
-        match same {
-            Some(below) => *below = entry,
-            None => scope.values.proxy.additional_env.push(entry),
-        }
+        let name = entry.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
+        scope.added_by.insert(name.to_owned(), scope.place.clone());
+        entries.push(entry);
     }
+    env_entry::lay_over(&mut scope.values.proxy.additional_env, entries);
     Ok(())
 }
 
-/// A port of the proxy, with the annotation that overrides it.
-type PortOf = (&'static str, fn(&mut Ports) -> &mut u16);
+/// The annotation that overrides a port of the proxy.
+const PORTS: &[(&str, &str)] =
+    &[("control", key::CONTROL_PORT), ("inbound", key::INBOUND_PORT), ("admin", key::ADMIN_PORT), ("outbound", key::OUTBOUND_PORT)];
 
-const PORTS: &[PortOf] = &[
-    (key::CONTROL_PORT, |p| &mut p.control),
-    (key::INBOUND_PORT, |p| &mut p.inbound),
-    (key::ADMIN_PORT, |p| &mut p.admin),
-    (key::OUTBOUND_PORT, |p| &mut p.outbound),
-];
-
-/// Two listeners on one port never start: overrides that make the proxy's ports meet are put out of effect (D10).
+/// Overrides that make the proxy's ports meet are put out of effect (D10).
 fn part_ports(scope: &mut Scope<'_>, annotations: &Annotations<'_>, configured: Ports) {
-    let mut configured = configured;
-    loop {
-        let mut ports = scope.values.proxy.ports;
-        let numbers: Vec<u16> = PORTS.iter().map(|(_, of)| *of(&mut ports)).collect();
-        let meets = |port: u16| numbers.iter().filter(|n| **n == port).count() > 1;
-        let mut parted = false;
-        for (annotation, of) in PORTS {
-            let (now, before) = (*of(&mut ports), *of(&mut configured));
-            if now != before && meets(now) {
-                *of(&mut scope.values.proxy.ports) = before;
-                parted = true;
-                if let Some((place, text)) = annotations.first(&[annotation]) {
-                    scope.warnings.push(Warning::unused(place, text, "another port of the proxy"));
-                }
-            }
-        }
-        if !parted {
-            return;
-        }
+    for name in scope.values.proxy.ports.part(configured) {
+        let annotation = PORTS.iter().find(|(port, _)| *port == name).and_then(|(_, annotation)| annotations.first(&[annotation]));
+        scope.warnings.extend(annotation.map(|(place, text)| Warning::unused(place, text, "another port of the proxy")));
     }
 }
 

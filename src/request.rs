@@ -20,8 +20,7 @@ pub struct Payload {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Request {
-    /// Kind of the object.
-    #[serde(default)]
+    /// Kind of the object; a request that does not say it cannot be judged.
     pub kind: GroupKind,
     /// Namespace of the object; empty for objects of the cluster.
     #[serde(default)]
@@ -38,14 +37,13 @@ pub struct Request {
 }
 
 /// Group and kind of an object; the group of core objects is empty.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub struct GroupKind {
     /// The API group.
     #[serde(default)]
     pub group: Option<String>,
     /// The kind.
-    #[serde(default)]
-    pub kind: Option<String>,
+    pub kind: String,
 }
 
 /// A payload that is not an admission request. It says where reading ended, never what stood there.
@@ -88,6 +86,9 @@ mod tests {
             ("secret", "the admission request cannot be read: not JSON at line 1 column 1"),
             ("{}", "the admission request cannot be read: not of its shape at line 1 column 2"),
             ("{\"request\":\"secret\"}", "the admission request cannot be read: not of its shape at line 1 column 19"),
+            ("{\"request\":[]}", "the admission request cannot be read: not of its shape at line 1 column 13"),
+            ("{\"request\":{}}", "the admission request cannot be read: not of its shape at line 1 column 13"),
+            ("{\"request\":{\"kind\":{}}}", "the admission request cannot be read: not of its shape at line 1 column 21"),
             ("{\"request\":{\"operation\":[]}}", "the admission request cannot be read: not of its shape at line 1 column 24"),
         ] {
             assert_eq!(Payload::read(payload.as_bytes()).unwrap_err().to_string(), expected, "{payload}");
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_every_digit() {
-        let text = r#"{"request":{"object":{"a":18446744073709551615,"b":0.30000000000000004,"c":-9223372036854775808}}}"#;
+        let text = r#"{"request":{"kind":{"kind":"Pod"},"object":{"a":18446744073709551615,"b":0.30000000000000004,"c":-9223372036854775808}}}"#;
         let object = Payload::read(text.as_bytes()).unwrap().request.object.unwrap();
         assert_eq!(object.to_string(), r#"{"a":18446744073709551615,"b":0.30000000000000004,"c":-9223372036854775808}"#);
     }

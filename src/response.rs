@@ -132,7 +132,7 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
         }
         Outcome::Invalid(warnings) => {
             audit.insert("reason", "invalid_annotation".to_owned());
-            let lines: Vec<String> = warnings.iter().map(Warning::to_string).collect();
+            let lines = lines(&warnings);
             response.accepted = false;
             response.code = Some(422);
             response.message = Some(format!("linkerd-injector-policy: {}", lines.join("; ")));
@@ -151,12 +151,7 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
             (None, Vec::new())
         }
     };
-    for warning in &warnings {
-        let line = warning.to_string();
-        if !response.warnings.contains(&line) {
-            response.warnings.push(line);
-        }
-    }
+    response.warnings.extend(lines(&warnings));
     response.mutated_object = object;
     response.audit_annotations = audit;
     json(&response, b"{\"accepted\":false,\"code\":500,\"message\":\"linkerd-injector-policy: the answer cannot be written\"}")
@@ -174,6 +169,27 @@ pub fn respond_to_settings(checked: &Result<(), SettingsErrors>) -> Vec<u8> {
 
 fn json(response: &impl Serialize, otherwise: &[u8]) -> Vec<u8> {
     serde_json::to_vec(response).unwrap_or_else(|_| otherwise.to_vec())
+}
+
+/// Each warning once, as many as clients show: the API server cuts off what is beyond 4 KiB in all.
+fn lines(warnings: &[Warning]) -> Vec<String> {
+    const MOST: usize = 32;
+    let mut lines: Vec<String> = Vec::new();
+    let mut more = 0_usize;
+    for line in warnings.iter().map(Warning::to_string) {
+        if lines.contains(&line) {
+            continue;
+        }
+        if lines.len() < MOST {
+            lines.push(line);
+        } else {
+            more = more.saturating_add(1);
+        }
+    }
+    if more > 0 {
+        lines.push(format!("{more} more warnings"));
+    }
+    lines
 }
 
 fn joined(reasons: &[SkipReason]) -> String {

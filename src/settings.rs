@@ -152,7 +152,7 @@ pub enum SettingsError {
     Conflict(&'static str),
 }
 
-/// All faults of the settings, one a line when shown.
+/// All faults of the settings, separated by semicolons when shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct SettingsErrors(pub Vec<SettingsError>);
 

@@ -280,12 +280,37 @@ impl Values {
     }
 }
 
+/// A port of the proxy by name.
+type PortOf = (&'static str, fn(&mut Ports) -> &mut u16);
+
 impl Ports {
-    /// Whether no two of the proxy's listeners share a port.
-    #[must_use]
-    pub fn distinct(&self) -> bool {
-        let [a, b, c, d] = [self.admin, self.control, self.inbound, self.outbound];
-        a != b && a != c && a != d && b != c && b != d && c != d
+    const EACH: [PortOf; 4] = [
+        ("control", |p| &mut p.control),
+        ("inbound", |p| &mut p.inbound),
+        ("admin", |p| &mut p.admin),
+        ("outbound", |p| &mut p.outbound),
+    ];
+
+    /// Sets back to what is below each port that meets another one, for two listeners on one port never start (D10). Returns the names
+    /// of those set back.
+    pub(crate) fn part(&mut self, mut below: Ports) -> Vec<&'static str> {
+        let mut parted = Vec::new();
+        loop {
+            let mut now = *self;
+            let numbers = Ports::EACH.map(|(_, of)| *of(&mut now));
+            let meets = |port: u16| numbers.iter().filter(|n| **n == port).count() > 1;
+            let before = parted.len();
+            for (name, of) in Ports::EACH {
+                let (port, fallback) = (*of(&mut now), *of(&mut below));
+                if port != fallback && meets(port) {
+                    *of(self) = fallback;
+                    parted.push(name);
+                }
+            }
+            if parted.len() == before {
+                return parted;
+            }
+        }
     }
 }
 
@@ -313,7 +338,7 @@ enum Found<'a> {
 /// Walks a dotted path; a `null` on the way is a `null` at its end.
 fn find<'a>(layer: &'a Value, path: &str) -> Found<'a> {
     let mut at = layer;
-    let mut walked = String::new();
+    let mut walked = 0_usize;
     for step in path.split('.') {
         match at {
             Value::Null => return Found::Leaf(&Value::Null),
@@ -321,12 +346,9 @@ fn find<'a>(layer: &'a Value, path: &str) -> Found<'a> {
                 None => return Found::Absent,
                 Some(next) => at = next,
             },
-            _ => return Found::NoObject(walked),
+            _ => return Found::NoObject(path.get(..walked.saturating_sub(1)).unwrap_or_default().to_owned()),
         }
-        if !walked.is_empty() {
-            walked.push('.');
-        }
-        walked.push_str(step);
+        walked = walked.saturating_add(step.len()).saturating_add(1);
     }
     Found::Leaf(at)
 }

@@ -5,6 +5,7 @@
 
 use crate::annotation;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Kinds that are injected or annotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,16 +181,12 @@ impl<'a> Workload<'a> {
         os == Some("windows") || selects(annotation::NODE_OS) || selects(annotation::NODE_OS_BETA)
     }
 
-    /// The number of a named container port; where several share a name, the last, as Linkerd takes it.
+    /// The numbers of the named container ports; where several share a name, the last, as Linkerd takes it.
     #[must_use]
-    pub fn named_port(&self, name: &str) -> Option<u16> {
-        let mut found = None;
-        for port in self.containers().flat_map(|c| c.ports()) {
-            if !name.is_empty() && port.get("name").and_then(Value::as_str) == Some(name) {
-                found = port_number(port.get("containerPort")).or(found);
-            }
-        }
-        found
+    pub fn named_ports(&self) -> BTreeMap<&'a str, u16> {
+        let ports = self.containers().flat_map(|c| c.ports());
+        let named = |port: &'a Value| Some((port.get("name")?.as_str()?, port_number(port.get("containerPort"))?));
+        ports.filter_map(named).filter(|(name, _)| !name.is_empty()).collect()
     }
 
     /// The numbers of all container ports in order of appearance, of any protocol.

@@ -25,12 +25,7 @@ impl Admission<'_> {
     pub fn request(&self) -> Value {
         let given = self.object.get("apiVersion").and_then(Value::as_str);
         let api_version = given
-            .or_else(|| {
-                kinds::KINDS
-                    .iter()
-                    .find(|known| known.kind == self.kind)
-                    .map(|known| known.api_version)
-            })
+            .or_else(|| kinds::KINDS.iter().find(|known| known.kind == self.kind).map(|known| known.api_version))
             .unwrap_or("v1");
         let (group, version) = kinds::group_version(api_version);
         let kind = json!({"group": group, "version": version, "kind": self.kind});
@@ -42,29 +37,19 @@ impl Admission<'_> {
         put("resource", resource.clone());
         put("requestKind", kind);
         put("requestResource", resource);
-        if let Some(name) = self
-            .object
-            .pointer("/metadata/name")
-            .and_then(Value::as_str)
-        {
+        if let Some(name) = self.object.pointer("/metadata/name").and_then(Value::as_str) {
             put("name", json!(name));
         }
         if !self.namespace.is_empty() {
             put("namespace", json!(self.namespace));
         }
         put("operation", json!(self.operation));
-        put(
-            "userInfo",
-            json!({"username": self.user, "groups": ["system:authenticated"]}),
-        );
+        put("userInfo", json!({"username": self.user, "groups": ["system:authenticated"]}));
         if !self.object.is_null() {
             put("object", self.object.clone());
         }
         put("dryRun", json!(false));
-        put(
-            "options",
-            json!({"apiVersion": "meta.k8s.io/v1", "kind": "CreateOptions"}),
-        );
+        put("options", json!({"apiVersion": "meta.k8s.io/v1", "kind": "CreateOptions"}));
         Value::Object(request)
     }
 }
@@ -75,42 +60,17 @@ mod tests {
 
     #[test]
     fn writes_what_the_policy_server_sends() {
-        let object =
-            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});
-        let admission = Admission {
-            kind: "Deployment",
-            namespace: "shop",
-            operation: "CREATE",
-            object: &object,
-            user: "jane",
-        };
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}});
+        let admission = Admission { kind: "Deployment", namespace: "shop", operation: "CREATE", object: &object, user: "jane" };
         let request = admission.request();
-        assert_eq!(
-            request["kind"],
-            json!({"group": "apps", "version": "v1", "kind": "Deployment"})
-        );
-        assert_eq!(
-            request["resource"],
-            json!({"group": "apps", "version": "v1", "resource": "deployments"})
-        );
+        assert_eq!(request["kind"], json!({"group": "apps", "version": "v1", "kind": "Deployment"}));
+        assert_eq!(request["resource"], json!({"group": "apps", "version": "v1", "resource": "deployments"}));
         assert_eq!(request["name"], "web");
         assert_eq!(request["object"], object);
 
         let unnamed = json!({"metadata": {"generateName": "web-"}});
-        let request = Admission {
-            kind: "Pod",
-            namespace: "",
-            object: &unnamed,
-            ..admission
-        }
-        .request();
-        assert_eq!(
-            request["resource"],
-            json!({"group": "", "version": "v1", "resource": "pods"})
-        );
-        assert_eq!(
-            (request.get("name"), request.get("namespace")),
-            (None, None)
-        );
+        let request = Admission { kind: "Pod", namespace: "", object: &unnamed, ..admission }.request();
+        assert_eq!(request["resource"], json!({"group": "", "version": "v1", "resource": "pods"}));
+        assert_eq!((request.get("name"), request.get("namespace")), (None, None));
     }
 }

@@ -51,11 +51,7 @@ pub enum AnnotateError {
 }
 
 fn join(faults: &[Fault]) -> String {
-    faults
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Reads metadata from YAML and checks them; all faults are named at once.
@@ -65,11 +61,7 @@ fn join(faults: &[Fault]) -> String {
 pub fn read_metadata(text: &str) -> Result<Metadata, AnnotateError> {
     let metadata = Metadata::deserialize(serde_norway::Deserializer::from_str(text))?;
     let faults = metadata.faults();
-    if faults.is_empty() {
-        Ok(metadata)
-    } else {
-        Err(AnnotateError::Invalid(faults))
-    }
+    if faults.is_empty() { Ok(metadata) } else { Err(AnnotateError::Invalid(faults)) }
 }
 
 /// The module with its metadata: `text` is the metadata file, `usage` the policy's documentation.
@@ -92,10 +84,7 @@ pub fn annotate(module: &[u8], text: &str, usage: Option<&str>) -> Result<Vec<u8
         annotations.insert(USAGE.to_owned(), usage.to_owned());
     }
     let json = serde_json::to_vec(&metadata)?;
-    let section = CustomSection {
-        name: SECTION.into(),
-        data: (&json).into(),
-    };
+    let section = CustomSection { name: SECTION.into(), data: (&json).into() };
     let mut annotated = module.to_vec();
     annotated.push(section.id());
     section.encode(&mut annotated);

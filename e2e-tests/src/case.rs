@@ -72,6 +72,9 @@ pub struct Request {
     pub namespace: String,
     /// `CREATE`, `UPDATE`, …
     pub operation: String,
+    /// The sub-resource that is asked for, empty for the object itself.
+    #[serde(default, rename = "subResource", skip_serializing_if = "String::is_empty")]
+    pub sub_resource: String,
     /// The object to be stored.
     pub object: Value,
 }
@@ -80,16 +83,10 @@ impl Case {
     /// The cluster of the case: its namespace, the two ConfigMaps of the control plane, and the objects it lists.
     #[must_use]
     pub fn manifests(&self) -> Manifests {
-        let mut objects = vec![
-            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {
-                "name": self.namespace.name, "annotations": self.namespace.annotations, "labels": self.namespace.labels,
-            }}),
-        ];
-        objects.extend(control_plane(
-            &self.control_plane_namespace,
-            &config_values(&self.values),
-            &self.trust_anchors,
-        ));
+        let mut objects = vec![json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": self.namespace.name, "annotations": self.namespace.annotations, "labels": self.namespace.labels,
+        }})];
+        objects.extend(control_plane(&self.control_plane_namespace, &config_values(&self.values), &self.trust_anchors));
         objects.extend(self.cluster.iter().cloned());
         Manifests::new(objects)
     }
@@ -97,30 +94,23 @@ impl Case {
     /// The admission request, as a policy server sends it.
     #[must_use]
     pub fn admission_request(&self) -> Value {
-        let Request {
-            kind,
-            namespace,
-            operation,
-            object,
-        } = &self.request;
-        Admission {
-            kind,
-            namespace,
-            operation,
-            object,
-            user: "system:serviceaccount:kube-system:replicaset-controller",
+        let Request { kind, namespace, operation, sub_resource, object } = &self.request;
+        let request =
+            Admission { kind, namespace, operation, object, user: "system:serviceaccount:kube-system:replicaset-controller" }
+                .request();
+        let Value::Object(mut request) = request else { return request };
+        if !sub_resource.is_empty() {
+            request.insert("subResource".to_owned(), json!(sub_resource));
+            request.insert("requestSubResource".to_owned(), json!(sub_resource));
         }
-        .request()
+        Value::Object(request)
     }
 
     /// The policy's settings: `base`, in which only the control-plane namespace is the case's.
     #[must_use]
     pub fn settings(&self, base: &Value) -> Value {
         let mut settings = base.as_object().cloned().unwrap_or_default();
-        settings.insert(
-            "controlPlaneNamespace".to_owned(),
-            json!(self.control_plane_namespace),
-        );
+        settings.insert("controlPlaneNamespace".to_owned(), json!(self.control_plane_namespace));
         settings.entry("source").or_insert_with(|| json!("cluster"));
         Value::Object(settings)
     }
@@ -144,8 +134,7 @@ impl Case {
         cluster: impl Cluster + 'static,
     ) -> Result<CaseResult, PolicyError> {
         let host = Arc::new(Host::new(cluster));
-        let response =
-            policy.respond(&self.admission_request(), &self.settings(settings), &host)?;
+        let response = policy.respond(&self.admission_request(), &self.settings(settings), &host)?;
         Ok(CaseResult::of(&self.name, &self.request.object, response))
     }
 }
@@ -156,14 +145,7 @@ pub fn control_plane(namespace: &str, values: &Value, trust_anchors: &str) -> [V
     let config = |name: &str, key: &str, value: String| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": {key: value}});
     // A tree of JSON values has no keys or numbers that YAML could not hold.
     let values = yaml::write(&serde_norway::to_value(values).unwrap_or_default());
-    [
-        config("linkerd-config", "values", values),
-        config(
-            "linkerd-identity-trust-roots",
-            "ca-bundle.crt",
-            trust_anchors.to_owned(),
-        ),
-    ]
+    [config("linkerd-config", "values", values), config("linkerd-identity-trust-roots", "ca-bundle.crt", trust_anchors.to_owned())]
 }
 
 /// What becomes of an object.
@@ -230,12 +212,7 @@ impl CaseResult {
     #[must_use]
     pub fn of(name: &str, object: &Value, response: Response) -> Self {
         let reasons = response.audit("reason").unwrap_or_default();
-        let reasons = reasons
-            .split(',')
-            .map(str::trim)
-            .filter(|reason| !reason.is_empty())
-            .map(str::to_owned)
-            .collect();
+        let reasons = reasons.split(',').map(str::trim).filter(|reason| !reason.is_empty()).map(str::to_owned).collect();
         let injected = response.audit("injected") == Some("true");
         let changed = response.mutated_object.filter(|mutated| mutated != object);
         let outcome = match &changed {

@@ -40,12 +40,7 @@ impl Host {
     /// A host that answers from `cluster`, grants everything and keeps the logs.
     #[must_use]
     pub fn new(cluster: impl Cluster + 'static) -> Self {
-        Self {
-            cluster: Box::new(cluster),
-            grants: Grants::default(),
-            logs: Logs::Kept,
-            lines: Mutex::new(Vec::new()),
-        }
+        Self { cluster: Box::new(cluster), grants: Grants::default(), logs: Logs::Kept, lines: Mutex::new(Vec::new()) }
     }
 
     /// A host without a cluster.
@@ -71,23 +66,14 @@ impl Host {
     /// What was logged so far, in order.
     #[must_use]
     pub fn logged(&self) -> Vec<LogLine> {
-        self.lines
-            .lock()
-            .map(|lines| lines.clone())
-            .unwrap_or_default()
+        self.lines.lock().map(|lines| lines.clone()).unwrap_or_default()
     }
 
     /// Answers one call of the policy.
     ///
     /// # Errors
     /// Why not; as text this is what waPC hands to the guest.
-    pub fn call(
-        &self,
-        binding: &str,
-        namespace: &str,
-        operation: &str,
-        payload: &[u8],
-    ) -> Result<Vec<u8>, Refusal> {
+    pub fn call(&self, binding: &str, namespace: &str, operation: &str, payload: &[u8]) -> Result<Vec<u8>, Refusal> {
         if binding != "kubewarden" {
             return Err(Refusal::Denied(format!("unknown binding: {binding}")));
         }
@@ -99,8 +85,7 @@ impl Host {
                 Err(unknown_operation(operation))
             };
         }
-        self.grants
-            .check_capability(&format!("{namespace}/{operation}"))?;
+        self.grants.check_capability(&format!("{namespace}/{operation}"))?;
         if namespace != "kubernetes" {
             return Err(Refusal::Denied(format!("unknown namespace: {namespace}")));
         }

@@ -14,21 +14,11 @@ pub struct Kind {
 }
 
 const fn namespaced(api_version: &'static str, kind: &'static str, plural: &'static str) -> Kind {
-    Kind {
-        api_version,
-        kind,
-        plural,
-        namespaced: true,
-    }
+    Kind { api_version, kind, plural, namespaced: true }
 }
 
 const fn cluster_wide(api_version: &'static str, kind: &'static str, plural: &'static str) -> Kind {
-    Kind {
-        api_version,
-        kind,
-        plural,
-        namespaced: false,
-    }
+    Kind { api_version, kind, plural, namespaced: false }
 }
 
 /// Kinds that every cluster serves and that an injector may meet.
@@ -54,30 +44,16 @@ pub const KINDS: &[Kind] = &[
     namespaced("apps/v1", "StatefulSet", "statefulsets"),
     namespaced("batch/v1", "CronJob", "cronjobs"),
     namespaced("batch/v1", "Job", "jobs"),
-    cluster_wide(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRole",
-        "clusterroles",
-    ),
-    cluster_wide(
-        "rbac.authorization.k8s.io/v1",
-        "ClusterRoleBinding",
-        "clusterrolebindings",
-    ),
+    cluster_wide("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles"),
+    cluster_wide("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"),
     namespaced("rbac.authorization.k8s.io/v1", "Role", "roles"),
-    namespaced(
-        "rbac.authorization.k8s.io/v1",
-        "RoleBinding",
-        "rolebindings",
-    ),
+    namespaced("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings"),
 ];
 
 /// Finds a kind by `apiVersion` and `kind`.
 #[must_use]
 pub fn find(api_version: &str, kind: &str) -> Option<&'static Kind> {
-    KINDS
-        .iter()
-        .find(|known| known.api_version == api_version && known.kind == kind)
+    KINDS.iter().find(|known| known.api_version == api_version && known.kind == kind)
 }
 
 /// `apiVersion` as group and version.
@@ -89,8 +65,5 @@ pub fn group_version(api_version: &str) -> (&str, &str) {
 /// The plural of a kind: the known one, or the lower-case name with an `s`, which is what most kinds have.
 #[must_use]
 pub fn plural(api_version: &str, kind: &str) -> String {
-    find(api_version, kind).map_or_else(
-        || format!("{}s", kind.to_lowercase()),
-        |known| known.plural.to_owned(),
-    )
+    find(api_version, kind).map_or_else(|| format!("{}s", kind.to_lowercase()), |known| known.plural.to_owned())
 }

@@ -5,10 +5,15 @@
 //! where those answers come from. [`case`] reads the conformance corpus and turns an answer into a result of its format.
 //! [`preview`] and [`annotate`] are the two tools with enough to them to be tested as a library.
 
+pub mod added;
 pub mod admission;
 pub mod annotate;
+pub mod artefacts;
 pub mod case;
 pub mod cluster;
+pub mod compare;
+pub mod conformance;
+pub mod deviation;
 pub mod host;
 pub mod kinds;
 pub mod laws;

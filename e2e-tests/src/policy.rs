@@ -65,10 +65,7 @@ impl Response {
     /// An audit annotation.
     #[must_use]
     pub fn audit(&self, key: &str) -> Option<&str> {
-        self.audit_annotations
-            .as_ref()?
-            .get(key)
-            .map(String::as_str)
+        self.audit_annotations.as_ref()?.get(key).map(String::as_str)
     }
 }
 
@@ -103,17 +100,8 @@ pub trait Policy: Send + Sync {
     ///
     /// # Errors
     /// There is no answer, or none that can be read.
-    fn respond(
-        &self,
-        request: &Value,
-        settings: &Value,
-        host: &Arc<Host>,
-    ) -> Result<Response, PolicyError> {
-        let settings = if settings.is_null() {
-            json!({})
-        } else {
-            settings.clone()
-        };
+    fn respond(&self, request: &Value, settings: &Value, host: &Arc<Host>) -> Result<Response, PolicyError> {
+        let settings = if settings.is_null() { json!({}) } else { settings.clone() };
         let payload = serde_json::to_vec(&json!({"request": request, "settings": settings}))?;
         Ok(serde_json::from_slice(&self.validate(&payload, host)?)?)
     }
@@ -123,11 +111,7 @@ pub trait Policy: Send + Sync {
     /// # Errors
     /// There is no answer, or none that can be read.
     fn check_settings(&self, settings: &Value) -> Result<SettingsResponse, PolicyError> {
-        let settings = if settings.is_null() {
-            json!({})
-        } else {
-            settings.clone()
-        };
+        let settings = if settings.is_null() { json!({}) } else { settings.clone() };
         let payload = serde_json::to_vec(&settings)?;
         Ok(serde_json::from_slice(&self.validate_settings(&payload)?)?)
     }

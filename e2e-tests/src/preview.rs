@@ -137,64 +137,35 @@ pub fn run(
     err: &mut dyn io::Write,
 ) -> Result<Seen, PreviewError> {
     settings::check(policy, &options.settings)?;
-    let cluster = options
-        .cluster
-        .as_deref()
-        .map(Manifests::open)
-        .transpose()?;
-    let default_namespace = if options.namespace.is_empty() {
-        "default"
-    } else {
-        &options.namespace
-    };
+    let cluster = options.cluster.as_deref().map(Manifests::open).transpose()?;
+    let default_namespace = if options.namespace.is_empty() { "default" } else { &options.namespace };
 
     let mut manifests = Vec::new();
     for input in inputs {
         manifests.push(input::read(input)?);
     }
     let mut surroundings = Surroundings::new(cluster, options.namespace_annotations.clone());
-    for item in manifests
-        .iter()
-        .flatten()
-        .flat_map(|manifest| &manifest.items)
-    {
+    for item in manifests.iter().flatten().flat_map(|manifest| &manifest.items) {
         surroundings.add(&item.object, default_namespace);
     }
     let previewed = |item: &Item| object::is_previewed(&item.object);
-    if manifests
-        .iter()
-        .flatten()
-        .any(|manifest| manifest.items.iter().any(previewed))
+    if manifests.iter().flatten().any(|manifest| manifest.items.iter().any(previewed))
         && let Some(note) = surroundings.add_control_plane(&options.settings)
         && !options.quiet
     {
         writeln!(err, "note: {note}")?;
     }
 
-    let logs = if options.verbose {
-        Logs::Stderr(Level::Debug)
-    } else {
-        Logs::Kept
-    };
-    let mut previewer = Previewer::new(
-        policy,
-        &options.settings,
-        surroundings,
-        default_namespace,
-        logs,
-    );
+    let logs = if options.verbose { Logs::Stderr(Level::Debug) } else { Logs::Kept };
+    let mut previewer = Previewer::new(policy, &options.settings, surroundings, default_namespace, logs);
     let mut seen = Seen::default();
     let mut previews = Vec::new();
     for manifest in manifests.iter().flatten() {
         let mut of_manifest = Vec::new();
         for item in &manifest.items {
-            let preview =
-                previewer
-                    .preview(&item.object)
-                    .map_err(|source| PreviewError::Policy {
-                        object: object::title(&item.object),
-                        source,
-                    })?;
+            let preview = previewer
+                .preview(&item.object)
+                .map_err(|source| PreviewError::Policy { object: object::title(&item.object), source })?;
             if let Some(preview) = &preview {
                 tell(preview, options.quiet, &mut seen, err)?;
             }
@@ -203,21 +174,13 @@ pub fn run(
         previews.push(of_manifest);
     }
     if seen.objects == 0 && !options.quiet {
-        writeln!(
-            err,
-            "note: nothing in the input is a pod, a workload or a service"
-        )?;
+        writeln!(err, "note: nothing in the input is a pod, a workload or a service")?;
     }
     show::write(options.output, &manifests, &previews, out)?;
     Ok(seen)
 }
 
-fn tell(
-    preview: &Preview,
-    quiet: bool,
-    seen: &mut Seen,
-    err: &mut dyn io::Write,
-) -> io::Result<()> {
+fn tell(preview: &Preview, quiet: bool, seen: &mut Seen, err: &mut dyn io::Write) -> io::Result<()> {
     let title = &preview.title;
     seen.objects = seen.objects.saturating_add(1);
     seen.warnings = seen.warnings.saturating_add(preview.warnings.len());
@@ -233,11 +196,7 @@ fn tell(
         seen.rejected = seen.rejected.saturating_add(1);
         writeln!(err, "error: {title}: rejected: {message}")?;
     } else if !quiet {
-        let reasons = if preview.reasons.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", preview.reasons.join(", "))
-        };
+        let reasons = if preview.reasons.is_empty() { String::new() } else { format!(" ({})", preview.reasons.join(", ")) };
         writeln!(err, "{title}: {}{reasons}", preview.outcome.as_str())?;
     }
     Ok(())
@@ -245,15 +204,8 @@ fn tell(
 
 impl fmt::Display for Seen {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            objects,
-            rejected,
-            warnings,
-        } = self;
-        write!(
-            out,
-            "{objects} objects, {rejected} rejected, {warnings} warnings"
-        )
+        let Self { objects, rejected, warnings } = self;
+        write!(out, "{objects} objects, {rejected} rejected, {warnings} warnings")
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A test that needs a program begins with
 //!
-//! ```ignore
+//! ```text
 //! let Some(kwctl) = programs::find_or_skip("kwctl", "annotation_equals_that_of_kwctl") else { return };
 //! ```
 //!
@@ -57,9 +57,7 @@ fn note(list: &Path, test: &str, why: &str) {
 }
 
 fn find_in(program: &str, path: &std::ffi::OsStr) -> Option<PathBuf> {
-    env::split_paths(path)
-        .map(|folder| folder.join(program))
-        .find(|candidate| is_executable(candidate))
+    env::split_paths(path).map(|folder| folder.join(program)).find(|candidate| is_executable(candidate))
 }
 
 #[cfg(unix)]
@@ -81,10 +79,7 @@ mod tests {
     fn programs_are_found() {
         assert!(find("cargo").is_some());
         assert!(find("no-such-program-anywhere").is_none());
-        assert!(
-            find_in("src", std::ffi::OsStr::new(env!("CARGO_MANIFEST_DIR"))).is_none(),
-            "a folder is no program"
-        );
+        assert!(find_in("src", std::ffi::OsStr::new(env!("CARGO_MANIFEST_DIR"))).is_none(), "a folder is no program");
     }
 
     #[test]
@@ -92,10 +87,7 @@ mod tests {
         let list = env::temp_dir().join(format!("skipped-{}", std::process::id()));
         note(&list, "a", "x is not on PATH");
         note(&list, "b", "y is not on PATH");
-        assert_eq!(
-            fs::read_to_string(&list).unwrap(),
-            "a: x is not on PATH\nb: y is not on PATH\n"
-        );
+        assert_eq!(fs::read_to_string(&list).unwrap(), "a: x is not on PATH\nb: y is not on PATH\n");
         fs::remove_file(&list).unwrap();
     }
 }

@@ -70,10 +70,7 @@ pub struct ResourceAttributes {
 
 /// The operations of the host's `kubernetes` namespace that are answered, and the variant that each becomes.
 const OPERATIONS: &[(&str, &str)] = &[
-    (
-        "list_resources_by_namespace",
-        "KubernetesListResourceNamespace",
-    ),
+    ("list_resources_by_namespace", "KubernetesListResourceNamespace"),
     ("list_resources_all", "KubernetesListResourceAll"),
     ("get_resource", "KubernetesGetResource"),
     ("can_i", "KubernetesCanI"),
@@ -86,12 +83,10 @@ impl Query {
     /// The payload is not JSON or lacks a field.
     pub fn parse(operation: &str, payload: &[u8]) -> Option<Result<Self, serde_json::Error>> {
         let (_, variant) = OPERATIONS.iter().find(|(name, _)| *name == operation)?;
-        Some(
-            serde_json::from_slice::<Value>(payload).and_then(|payload| {
-                let tagged = [((*variant).to_owned(), payload)].into_iter().collect();
-                serde_json::from_value(Value::Object(tagged))
-            }),
-        )
+        Some(serde_json::from_slice::<Value>(payload).and_then(|payload| {
+            let tagged = [((*variant).to_owned(), payload)].into_iter().collect();
+            serde_json::from_value(Value::Object(tagged))
+        }))
     }
 
     /// The operation's name in the host's `kubernetes` namespace.
@@ -109,15 +104,9 @@ impl Query {
     #[must_use]
     pub fn resource(&self) -> Option<(&str, &str)> {
         match self {
-            Self::KubernetesListResourceNamespace {
-                api_version, kind, ..
-            }
-            | Self::KubernetesListResourceAll {
-                api_version, kind, ..
-            }
-            | Self::KubernetesGetResource {
-                api_version, kind, ..
-            } => Some((api_version, kind)),
+            Self::KubernetesListResourceNamespace { api_version, kind, .. }
+            | Self::KubernetesListResourceAll { api_version, kind, .. }
+            | Self::KubernetesGetResource { api_version, kind, .. } => Some((api_version, kind)),
             Self::KubernetesCanI { .. } => None,
         }
     }
@@ -164,16 +153,14 @@ mod tests {
 
     #[test]
     fn reads_what_the_sdk_sends() {
-        let get = br#"{"api_version":"v1","kind":"ConfigMap","name":"c","namespace":"n","disable_cache":false,"field_masks":["data"]}"#;
+        let get =
+            br#"{"api_version":"v1","kind":"ConfigMap","name":"c","namespace":"n","disable_cache":false,"field_masks":["data"]}"#;
         assert_eq!(
             Query::parse("get_resource", get).unwrap().unwrap(),
             Query::get("v1", "ConfigMap", Some("n"), "c").masked(&["data"])
         );
         let rights = br#"{"subject_access_review":{"groups":null,"resource_attributes":{"resource":"pods","verb":"get"},"user":"u"},"disable_cache":true}"#;
-        assert_eq!(
-            Query::parse("can_i", rights).unwrap().unwrap().operation(),
-            "can_i"
-        );
+        assert_eq!(Query::parse("can_i", rights).unwrap().unwrap().operation(), "can_i");
         assert!(Query::parse("get_resource", b"{}").unwrap().is_err());
         assert!(Query::parse("list", b"{}").is_none());
     }
@@ -184,12 +171,6 @@ mod tests {
             assert!(variant.starts_with("Kubernetes"), "{operation}");
         }
         let all = br#"{"api_version":"v1","kind":"LimitRange"}"#;
-        assert_eq!(
-            Query::parse("list_resources_all", all)
-                .unwrap()
-                .unwrap()
-                .operation(),
-            "list_resources_all"
-        );
+        assert_eq!(Query::parse("list_resources_all", all).unwrap().unwrap().operation(), "list_resources_all");
     }
 }

@@ -22,9 +22,7 @@ impl Refusal {
     /// The object does not exist.
     #[must_use]
     pub fn not_found(api_version: &str, kind: &str, name: &str, namespace: Option<&str>) -> Self {
-        Self::Failed(format!(
-            "Cannot find {api_version}/{kind} named '{name}' inside of namespace '{namespace:?}'"
-        ))
+        Self::Failed(format!("Cannot find {api_version}/{kind} named '{name}' inside of namespace '{namespace:?}'"))
     }
 
     /// The cluster serves no such kind.
@@ -68,17 +66,13 @@ impl Refusal {
     /// A namespaced kind was asked for without a namespace.
     #[must_use]
     pub fn namespace_missing(api_version: &str, kind: &str) -> Self {
-        Self::Failed(format!(
-            "Resource {api_version}/{kind} is namespaced, but no namespace was provided"
-        ))
+        Self::Failed(format!("Resource {api_version}/{kind} is namespaced, but no namespace was provided"))
     }
 
     /// A kind without namespaces was asked for inside one.
     #[must_use]
     pub fn cluster_wide(api_version: &str, kind: &str) -> Self {
-        Self::Failed(format!(
-            "resource {api_version}/{kind} is cluster wide. Cannot search for it inside of a namespace"
-        ))
+        Self::Failed(format!("resource {api_version}/{kind} is cluster wide. Cannot search for it inside of a namespace"))
     }
 
     /// There is no cluster.
@@ -119,18 +113,12 @@ mod tests {
                 Refusal::not_found("v1", "Namespace", "shop", None),
                 "Callback evaluation failure: Cannot find v1/Namespace named 'shop' inside of namespace 'None'",
             ),
-            (
-                Refusal::unknown_kind("v1", "Foo"),
-                "Callback evaluation failure: Cannot find resource v1/Foo",
-            ),
+            (Refusal::unknown_kind("v1", "Foo"), "Callback evaluation failure: Cannot find resource v1/Foo"),
             (
                 Refusal::namespace_missing("v1", "ConfigMap"),
                 "Callback evaluation failure: Resource v1/ConfigMap is namespaced, but no namespace was provided",
             ),
-            (
-                Refusal::no_cluster(),
-                "Callback evaluation failure: kube::Client was not initialized properly",
-            ),
+            (Refusal::no_cluster(), "Callback evaluation failure: kube::Client was not initialized properly"),
             (
                 Refusal::resource_not_granted("v1", "ConfigMap"),
                 "Policy has not been granted access to Kubernetes v1/ConfigMap resources. The violation has been reported.",
@@ -172,9 +160,6 @@ Caused by:
             assert_eq!(refusal.to_string(), text);
         }
         let namespace = Refusal::forbidden("v1", "Namespace", "nope", None).to_string();
-        assert!(
-            namespace.contains(r#"in API group "" in the namespace "nope": Forbidden (Status"#),
-            "{namespace}"
-        );
+        assert!(namespace.contains(r#"in API group "" in the namespace "nope": Forbidden (Status"#), "{namespace}");
     }
 }

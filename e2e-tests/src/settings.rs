@@ -43,14 +43,8 @@ pub enum SettingsError {
 /// The file cannot be read or does not hold an object.
 pub fn read(path: &Path) -> Result<Value, SettingsError> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| SettingsError::Read {
-        path: name.clone(),
-        source,
-    })?;
-    let settings = serde_norway::from_str(&text).map_err(|source| SettingsError::Format {
-        path: name.clone(),
-        source,
-    })?;
+    let text = std::fs::read_to_string(path).map_err(|source| SettingsError::Read { path: name.clone(), source })?;
+    let settings = serde_norway::from_str(&text).map_err(|source| SettingsError::Format { path: name.clone(), source })?;
     match settings {
         Value::Null => Ok(json!({})),
         Value::Object(_) => Ok(settings),
@@ -67,7 +61,5 @@ pub fn check(policy: &dyn Policy, settings: &Value) -> Result<(), SettingsError>
     if response.valid {
         return Ok(());
     }
-    Err(SettingsError::Invalid(response.message.unwrap_or_else(
-        || "the policy does not say why".to_owned(),
-    )))
+    Err(SettingsError::Invalid(response.message.unwrap_or_else(|| "the policy does not say why".to_owned())))
 }

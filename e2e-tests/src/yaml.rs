@@ -60,12 +60,8 @@ fn sequence(items: &[Value], depth: usize, out: &mut String) {
         }
         out.push_str("- ");
         match item {
-            Value::Mapping(fields) if !fields.is_empty() => {
-                mapping(item, depth.saturating_add(1), out)
-            }
-            Value::Sequence(below) if !below.is_empty() => {
-                sequence(below, depth.saturating_add(1), out)
-            }
+            Value::Mapping(fields) if !fields.is_empty() => mapping(item, depth.saturating_add(1), out),
+            Value::Sequence(below) if !below.is_empty() => sequence(below, depth.saturating_add(1), out),
             scalar => {
                 out.push_str(&inline(scalar, depth.saturating_add(1)));
                 out.push('\n');
@@ -99,9 +95,7 @@ fn block(text: &str, depth: usize) -> Option<String> {
     let body = text.trim_end_matches('\n');
     let fits = body.contains('\n')
         && !text.starts_with([' ', '\t', '\n'])
-        && text
-            .chars()
-            .all(|letter| letter == '\n' || letter == '\t' || is_printable(letter));
+        && text.chars().all(|letter| letter == '\n' || letter == '\t' || is_printable(letter));
     if !fits {
         return None;
     }
@@ -155,11 +149,7 @@ fn double_quoted(text: &str) -> String {
 }
 
 fn is_printable(letter: char) -> bool {
-    !letter.is_control()
-        && !matches!(
-            letter,
-            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
+    !letter.is_control() && !matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Whether text is a string without quotes, for readers of YAML 1.1 too.
@@ -171,9 +161,7 @@ fn is_plain(text: &str) -> bool {
     let start = text.strip_prefix("--").unwrap_or(text);
     let word = start.starts_with(|letter: char| letter.is_alphabetic() || "_/$(".contains(letter))
         && !WORDS.contains(&text.to_lowercase().as_str());
-    let quantity = text.starts_with(|letter: char| letter.is_ascii_digit())
-        && !text.chars().all(of_number)
-        && !text.contains(':');
+    let quantity = text.starts_with(|letter: char| letter.is_ascii_digit()) && !text.chars().all(of_number) && !text.contains(':');
     (word || quantity)
         && text.chars().all(is_printable)
         && !text.contains(": ")
@@ -196,10 +184,7 @@ mod tests {
     fn strings_that_others_read_as_something_else_are_quoted() {
         let table = [
             ("web", "web"),
-            (
-                "cr.l5d.io/linkerd/proxy:edge-26.8.1",
-                "cr.l5d.io/linkerd/proxy:edge-26.8.1",
-            ),
+            ("cr.l5d.io/linkerd/proxy:edge-26.8.1", "cr.l5d.io/linkerd/proxy:edge-26.8.1"),
             ("--ipv6=false", "--ipv6=false"),
             ("--", "'--'"),
             ("---a", "'---a'"),
@@ -285,23 +270,8 @@ h: null
             let back: serde_norway::Value = serde_norway::from_str(&write(&tree)).unwrap();
             assert_eq!(back, tree, "{}", result.name);
         }
-        for text in [
-            "a\nb",
-            "a\nb\n",
-            "a\n b\n\n\n",
-            "a\n\tb ",
-            "\na",
-            " a\nb",
-            "a\r\nb",
-            "---\nx",
-            "a\n---\nb",
-            "#\n#",
-        ] {
-            for tree in [
-                json!({"k": text}),
-                json!([text]),
-                json!({"k": [{"l": text}]}),
-            ] {
+        for text in ["a\nb", "a\nb\n", "a\n b\n\n\n", "a\n\tb ", "\na", " a\nb", "a\r\nb", "---\nx", "a\n---\nb", "#\n#"] {
+            for tree in [json!({"k": text}), json!([text]), json!({"k": [{"l": text}]})] {
                 let tree = serde_norway::to_value(tree).unwrap();
                 let back: serde_norway::Value = serde_norway::from_str(&write(&tree)).unwrap();
                 assert_eq!(back, tree, "{text:?}");

@@ -53,13 +53,8 @@ spec:
     }
 
     fn run(program: &str, args: &[&str], stdin: &str) -> Output {
-        let mut child = Command::new(program)
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            Command::new(program).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A program that refuses its arguments does not read on.
         let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
         child.wait_with_output().unwrap()
@@ -68,56 +63,31 @@ spec:
     fn preview(args: &[&str], stdin: &str) -> (i32, String, String) {
         let ran = run(env!("CARGO_BIN_EXE_preview"), args, stdin);
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        (
-            ran.status.code().unwrap(),
-            text(ran.stdout),
-            text(ran.stderr),
-        )
+        (ran.status.code().unwrap(), text(ran.stdout), text(ran.stderr))
     }
 
     #[test]
     fn preview_injects_and_passes_the_rest_through() {
-        let (code, out, err) = preview(
-            &["-f", "-", "-q"],
-            &format!("{CONFIG}---\n{POD}---\n{CONFIG}"),
-        );
+        let (code, out, err) = preview(&["-f", "-", "-q"], &format!("{CONFIG}---\n{POD}---\n{CONFIG}"));
         assert_eq!((code, err.as_str()), (0, ""));
-        assert!(
-            out.starts_with(&format!("{CONFIG}---\napiVersion: v1\nkind: Pod\n")),
-            "{out}"
-        );
+        assert!(out.starts_with(&format!("{CONFIG}---\napiVersion: v1\nkind: Pod\n")), "{out}");
         assert!(out.ends_with(&format!("---\n{CONFIG}")), "{out}");
-        assert!(
-            out.contains("linkerd-proxy") && !out.contains("kube-api-access"),
-            "{out}"
-        );
+        assert!(out.contains("linkerd-proxy") && !out.contains("kube-api-access"), "{out}");
     }
 
     #[test]
     fn preview_reads_several_files_and_lists() {
         let folder = Folder::new("files");
-        let (first, second) = (
-            folder.file("a.yaml", CONFIG),
-            folder.file("b.yaml", "apiVersion: v1\nkind: List\nitems: []\n"),
-        );
+        let (first, second) = (folder.file("a.yaml", CONFIG), folder.file("b.yaml", "apiVersion: v1\nkind: List\nitems: []\n"));
         let (code, out, _) = preview(&["-f", &first, &second, "-f", &first], "");
-        assert_eq!(
-            (code, out),
-            (
-                0,
-                format!("{CONFIG}---\napiVersion: v1\nkind: List\nitems: []\n---\n{CONFIG}")
-            )
-        );
+        assert_eq!((code, out), (0, format!("{CONFIG}---\napiVersion: v1\nkind: List\nitems: []\n---\n{CONFIG}")));
     }
 
     #[test]
     fn preview_diffs_and_patches() {
         let (code, out, _) = preview(&["-f", "-", "--diff"], POD);
         assert_eq!(code, 0);
-        assert!(
-            out.starts_with("--- Pod/web in default\n+++ Pod/web in default, injected\n@@ "),
-            "{out}"
-        );
+        assert!(out.starts_with("--- Pod/web in default\n+++ Pod/web in default, injected\n@@ "), "{out}");
         let (_, coloured, _) = preview(&["-f", "-", "--diff", "--color", "always"], POD);
         assert!(coloured.contains("\x1b[32m+"), "{coloured}");
 
@@ -135,98 +105,37 @@ spec:
     fn preview_exits_as_it_says() {
         let folder = Folder::new("exits");
         let bad = folder.file("bad.yaml", "noSuchSetting: 1\n");
-        let warned = POD.replace(
-            "config.linkerd.io/proxy-log-level: debug",
-            "config.linkerd.io/proxy-cpu-request: nonsense",
-        );
+        let warned = POD.replace("config.linkerd.io/proxy-log-level: debug", "config.linkerd.io/proxy-cpu-request: nonsense");
         let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: default}\n---\n";
         let rejected = format!("{namespace}{POD}");
         let empty = Folder::new("empty");
         let table: &[(&[&str], &str, i32, &str)] = &[
             (&["-f", "-"], POD, 0, ""),
-            (
-                &["-f", "-"],
-                &warned,
-                0,
-                "warning: Pod/web: config.linkerd.io/proxy-cpu-request",
-            ),
-            (
-                &["-f", "-", "--exit-warnings"],
-                &warned,
-                3,
-                "warning: Pod/web: config.linkerd.io/proxy-cpu-request",
-            ),
+            (&["-f", "-"], &warned, 0, "warning: Pod/web: config.linkerd.io/proxy-cpu-request"),
+            (&["-f", "-", "--exit-warnings"], &warned, 3, "warning: Pod/web: config.linkerd.io/proxy-cpu-request"),
             (&["-f", "-", "--exit-warnings"], POD, 0, ""),
             // A cluster without a control plane is what it is.
-            (
-                &["-f", "-", "--cluster", empty.path()],
-                &rejected,
-                1,
-                "error: Pod/web: rejected: ",
-            ),
-            (
-                &["-f", "-", "--settings", &bad],
-                POD,
-                2,
-                "preview: settings are not valid: ",
-            ),
+            (&["-f", "-", "--cluster", empty.path()], &rejected, 1, "error: Pod/web: rejected: "),
+            (&["-f", "-", "--settings", &bad], POD, 2, "preview: settings are not valid: "),
             (&["-f", "-"], "a: [", 2, "preview: stdin: "),
-            (
-                &["-f", "/does/not/exist.yaml"],
-                "",
-                2,
-                "preview: cannot read /does/not/exist.yaml: ",
-            ),
-            (
-                &["-f", "-", "--cluster", "/does/not/exist"],
-                POD,
-                2,
-                "preview: cluster: cannot read /does/not/exist: ",
-            ),
-            (
-                &["-f", "-", "--wasm", "/does/not/exist.wasm"],
-                POD,
-                2,
-                "preview: cannot read module /does/not/exist.wasm: ",
-            ),
-            (
-                &[],
-                "",
-                2,
-                "preview: no input, name a file with -f; see --help",
-            ),
-            (
-                &["-f", "-", "--diff", "--patch"],
-                POD,
-                2,
-                "preview: --diff and --patch exclude each other; see --help",
-            ),
-            (
-                &["-f", "-", "--color", "blue"],
-                POD,
-                2,
-                "preview: --color \"blue\" is not auto, always or never; see --help",
-            ),
+            (&["-f", "/does/not/exist.yaml"], "", 2, "preview: cannot read /does/not/exist.yaml: "),
+            (&["-f", "-", "--cluster", "/does/not/exist"], POD, 2, "preview: cluster: cannot read /does/not/exist: "),
+            (&["-f", "-", "--wasm", "/does/not/exist.wasm"], POD, 2, "preview: cannot read module /does/not/exist.wasm: "),
+            (&[], "", 2, "preview: no input, name a file with -f; see --help"),
+            (&["-f", "-", "--diff", "--patch"], POD, 2, "preview: --diff and --patch exclude each other; see --help"),
+            (&["-f", "-", "--color", "blue"], POD, 2, "preview: --color \"blue\" is not auto, always or never; see --help"),
             (
                 &["-f", "-", "--namespace-annotation", "x"],
                 POD,
                 2,
                 "preview: --namespace-annotation \"x\" is not KEY=VALUE; see --help",
             ),
-            (
-                &["-f", "-", "--no-such-option"],
-                POD,
-                2,
-                "preview: invalid option '--no-such-option'; see --help",
-            ),
+            (&["-f", "-", "--no-such-option"], POD, 2, "preview: invalid option '--no-such-option'; see --help"),
         ];
         for (args, stdin, code, message) in table {
             let (found, _, err) = preview(args, stdin);
             assert_eq!(found, *code, "{args:?}: {err}");
-            assert!(
-                err.lines().any(|line| line.starts_with(message)) || message.is_empty(),
-                "{args:?}: {err}"
-            );
+            assert!(err.lines().any(|line| line.starts_with(message)) || message.is_empty(), "{args:?}: {err}");
         }
     }
 
@@ -234,19 +143,8 @@ spec:
     fn a_namespace_can_be_annotated() {
         let plain = POD.replace("linkerd.io/inject: enabled", "a: b");
         let (_, out, err) = preview(&["-f", "-"], &plain);
-        assert!(
-            !out.contains("linkerd-proxy") && err.contains("Pod/web: skipped ("),
-            "{err}"
-        );
-        let (_, out, _) = preview(
-            &[
-                "-f",
-                "-",
-                "--namespace-annotation",
-                "linkerd.io/inject=enabled",
-            ],
-            &plain,
-        );
+        assert!(!out.contains("linkerd-proxy") && err.contains("Pod/web: skipped ("), "{err}");
+        let (_, out, _) = preview(&["-f", "-", "--namespace-annotation", "linkerd.io/inject=enabled"], &plain);
         assert!(out.contains("linkerd-proxy"), "{out}");
     }
 
@@ -255,19 +153,12 @@ spec:
         let ran = run(env!("CARGO_BIN_EXE_cases"), &[], "\n{\"name\":\"a\"}\n");
         assert_eq!(ran.status.code(), Some(2));
         let err = String::from_utf8(ran.stderr).unwrap();
-        assert!(
-            err.starts_with("cases: line 2: not a case: missing field `controlPlaneNamespace`"),
-            "{err}"
-        );
+        assert!(err.starts_with("cases: line 2: not a case: missing field `controlPlaneNamespace`"), "{err}");
     }
 
     #[test]
     fn help_is_no_error() {
-        for program in [
-            env!("CARGO_BIN_EXE_preview"),
-            env!("CARGO_BIN_EXE_cases"),
-            env!("CARGO_BIN_EXE_annotate"),
-        ] {
+        for program in [env!("CARGO_BIN_EXE_preview"), env!("CARGO_BIN_EXE_cases"), env!("CARGO_BIN_EXE_annotate")] {
             let ran = run(program, &["--help"], "");
             assert_eq!(ran.status.code(), Some(0));
             assert!(String::from_utf8(ran.stdout).unwrap().contains("Usage: "));
@@ -284,10 +175,7 @@ spec:
             "rules: [{apiGroups: [''], apiVersions: [v1], resources: [pods], operations: [CREATE]}]\nmutating: true\n",
         );
         let usage = folder.file("README.md", "# Usage\n");
-        let (input, output) = (
-            format!("{}/in.wasm", folder.path()),
-            format!("{}/out.wasm", folder.path()),
-        );
+        let (input, output) = (format!("{}/in.wasm", folder.path()), format!("{}/out.wasm", folder.path()));
         let annotate = |input: &str| {
             let args = ["-m", &metadata, "-u", &usage, "-o", &output, input];
             let ran = run(env!("CARGO_BIN_EXE_annotate"), &args, "");
@@ -295,18 +183,10 @@ spec:
         };
         assert_eq!(annotate(&input), (Some(0), String::new()));
         let written = std::fs::read(&output).unwrap();
-        let section: Value =
-            serde_json::from_slice(e2e_tests::annotate::section(&written).unwrap().unwrap())
-                .unwrap();
-        assert_eq!(
-            section["annotations"]["io.kubewarden.policy.usage"],
-            "# Usage\n"
-        );
+        let section: Value = serde_json::from_slice(e2e_tests::annotate::section(&written).unwrap().unwrap()).unwrap();
+        assert_eq!(section["annotations"]["io.kubewarden.policy.usage"], "# Usage\n");
         let (code, err) = annotate(&output);
         assert_eq!(code, Some(2));
-        assert!(
-            err.starts_with("annotate: module: it is annotated already"),
-            "{err}"
-        );
+        assert!(err.starts_with("annotate: module: it is annotated already"), "{err}");
     }
 }

@@ -33,7 +33,7 @@ fn a_namespace_is_asked_for_its_metadata() {
     assert_eq!(found, Ok(Namespace { annotations: map("linkerd.io/inject", "enabled"), labels: map("team", "a") }));
     let request = r#"{"api_version":"v1","kind":"Namespace","name":"shop","namespace":null,"disable_cache":false,"field_masks":["metadata"]}"#;
     assert_eq!(call, format!("kubewarden/kubernetes/get_resource {request}"));
-    for bare in [json!({}), json!({"metadata": {}}), json!({"metadata": {"annotations": null, "labels": null}})] {
+    for bare in [json!({"metadata": {}}), json!({"metadata": {"annotations": null, "labels": null}})] {
         assert_eq!(ask(Ok(bare), |c| c.namespace("shop")).0, Ok(Namespace::default()));
     }
 }
@@ -80,7 +80,7 @@ fn owners_are_asked_for_past_the_cache() {
         );
         assert_eq!(call, format!("kubewarden/kubernetes/get_resource {request}"));
     }
-    for bare in [json!({}), json!({"metadata": {"ownerReferences": null}})] {
+    for bare in [json!({"metadata": {}}), json!({"metadata": {"ownerReferences": null}})] {
         assert_eq!(ask(Ok(bare), |c| c.owner_references("shop", &owner("Job"))).0, Ok(vec![]));
     }
 }
@@ -163,9 +163,13 @@ fn an_answer_that_cannot_be_used_is_named_and_not_shown() {
         let (found, _) = ask(Ok(answer.clone()), |c| c.trust_anchors("mesh"));
         assert_eq!(found.unwrap_err().to_string(), format!("{roots}{problem}"), "{answer}");
     }
-    for answer in
-        [json!(null), json!("secret"), json!({"metadata": {"annotations": {"a": 1}}}), json!({"metadata": {"labels": "secret"}})]
-    {
+    for answer in [
+        json!(null),
+        json!({}),
+        json!("secret"),
+        json!({"metadata": {"annotations": {"a": 1}}}),
+        json!({"metadata": {"labels": "secret"}}),
+    ] {
         let (found, _) = ask(Ok(answer.clone()), |c| c.namespace("shop"));
         assert_eq!(found.unwrap_err().to_string(), "Namespace shop cannot be used: the answer is not of its shape", "{answer}");
     }

@@ -1,6 +1,11 @@
 //! An argument list as flags with their values.
+//!
+//! Source: `proxy-init/cmd/root.go` of linkerd/linkerd2-proxy-init.
 
 use serde_json::Value;
+
+/// Flags whose values add up when they are given several times; of any other the last one counts.
+const LISTS: [&str; 3] = ["--inbound-ports-to-ignore", "--outbound-ports-to-ignore", "--subnets-to-ignore"];
 
 /// Reads arguments of the forms `--flag value`, `--flag=value` and `--flag`; `None` when there is anything else among them. A flag
 /// that is written with `=` keeps it, with its value empty of meaning to a merge but for equality.
@@ -19,9 +24,11 @@ pub(crate) fn read(arguments: &Value) -> Option<Vec<(String, String)>> {
                 (argument.to_owned(), value.unwrap_or_default().to_owned())
             }
         };
-        // The program takes the last of a flag that is given twice.
-        flags.retain(|(known, _)| *known != flag);
-        flags.push((flag, value));
+        match flags.iter_mut().find(|(known, _)| *known == flag) {
+            None => flags.push((flag, value)),
+            Some((_, list)) if LISTS.contains(&flag.as_str()) => *list = format!("{list},{}", value.trim_start_matches('=')),
+            Some((_, earlier)) => *earlier = value,
+        }
     }
     Some(flags)
 }
@@ -56,7 +63,21 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_a_flag_counts() {
-        assert_eq!(read(&json!(["--a", "1", "--a=2"])), Some(vec![("--a".to_owned(), "=2".to_owned())]));
+    fn of_a_flag_given_twice_the_last_counts_and_lists_add_up() {
+        for (arguments, flag, value) in [
+            (json!(["--a", "1", "--a=2"]), "--a", "=2"),
+            (
+                json!(["--inbound-ports-to-ignore", "4190,4191", "--inbound-ports-to-ignore", "9999"]),
+                "--inbound-ports-to-ignore",
+                "4190,4191,9999",
+            ),
+            (
+                json!(["--subnets-to-ignore", "10.0.0.0/8", "--subnets-to-ignore=11.0.0.0/8"]),
+                "--subnets-to-ignore",
+                "10.0.0.0/8,11.0.0.0/8",
+            ),
+        ] {
+            assert_eq!(read(&arguments), Some(vec![(flag.to_owned(), value.to_owned())]), "{arguments}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 use crate::parse::proxy_env::{self, ProxyEnvError};
 use crate::parse::quantity::quantity;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 mod rules;
@@ -118,6 +119,20 @@ pub fn entry(written: &Value) -> Result<Value, EntryError> {
 #[must_use]
 pub fn file_volume(entry: &Value) -> Option<&str> {
     entry.pointer("/valueFrom/fileKeyRef/volumeName").and_then(Value::as_str)
+}
+
+/// Lays entries over an environment: one of a name that is there takes its place, any other goes to the end.
+pub fn lay_over(env: &mut Vec<Value>, entries: Vec<Value>) {
+    let name_of = |entry: &Value| entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    // Of variables that share a name, the first is the one whose place it is.
+    let mut places: BTreeMap<String, usize> = env.iter().enumerate().rev().map(|(at, entry)| (name_of(entry), at)).collect();
+    for entry in entries {
+        let at = *places.entry(name_of(&entry)).or_insert(env.len());
+        match env.get_mut(at) {
+            Some(below) => *below = entry,
+            None => env.push(entry),
+        }
+    }
 }
 
 /// What a message calls an entry: its name where that is short and valid, else its place.

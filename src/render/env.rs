@@ -3,10 +3,9 @@
 //! Source: `charts/partials/templates/_proxy.tpl` of linkerd/linkerd2, top to bottom.
 
 use super::{Mesh, container, json};
-use crate::annotation as key;
-use crate::parse::{ports, proxy_env, ratio};
+use crate::parse::{env_entry, ports, proxy_env, ratio};
 use crate::values::{Values, Workers, parameters};
-use crate::warning::Warning;
+use crate::warning::{Place, Warning};
 use crate::workload::Workload;
 use k8s_openapi::api::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector};
 use serde_json::{Map, Value};
@@ -48,16 +47,12 @@ pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> 
     while let Some((group, unfit)) = misfit(&env, &added) {
         added.retain(|entry| !unfit.iter().any(|name| name_of(entry) == name));
         for name in unfit {
-            let place = mesh.annotations.source_of(key::ADDITIONAL_ENV, &name);
+            let place = mesh.added_by.get(&name).cloned().unwrap_or(Place::Configuration);
             warnings.push(Warning::unused_unseen(place, format!("without {name}, which makes {}", group.misfit)));
         }
     }
-    for entry in added {
-        match env.iter_mut().find(|e| name_of(e) == name_of(entry)) {
-            Some(rendered) => rendered.clone_from(entry),
-            None => env.push(entry.clone()),
-        }
-    }
+    let added: Vec<Value> = added.into_iter().cloned().collect();
+    env_entry::lay_over(&mut env, added);
     (env, warnings)
 }
 

@@ -29,6 +29,8 @@ pub struct Mesh<'a> {
     pub owner: Option<Owner>,
     /// The annotations that count for the pod.
     pub annotations: Annotations<'a>,
+    /// Where each additional variable comes from, by name.
+    pub added_by: &'a BTreeMap<String, WarningPlace>,
     /// The default opaque ports as configured, before annotations changed them.
     pub default_opaque_ports: &'a str,
 }
@@ -67,17 +69,27 @@ pub(super) fn default_opaque_ports(pod: &Workload<'_>, mesh: &Mesh<'_>) -> Optio
 pub(super) fn labels(mesh: &Mesh<'_>) -> BTreeMap<&'static str, String> {
     let mut labels =
         BTreeMap::from([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
-    if let Some(owner) = mesh.owner.as_ref().filter(|o| o.name.len() <= MAX_LABEL) {
+    if let Some(owner) = mesh.owner.as_ref().filter(|o| is_label_value(&o.name)) {
         labels.extend(owner.label().map(|label| (label, owner.name.clone())));
     }
     labels
 }
 
-/// Says that an owner's name is too long for its label.
+/// Whether the API server takes a text as the value of a label.
+fn is_label_value(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
+    bytes.len() <= MAX_LABEL
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+        && ends(bytes.first())
+        && ends(bytes.last())
+}
+
+/// Says that an owner's name cannot be the value of its label.
 #[must_use]
 pub fn owner_label_warning(owner: &Owner) -> Option<Warning> {
-    let label = owner.label().filter(|_| owner.name.len() > MAX_LABEL)?;
-    let sentence = format!("no label {label}: the name of the {} is over {MAX_LABEL} characters", owner.kind);
+    let label = owner.label().filter(|_| !is_label_value(&owner.name))?;
+    let sentence = format!("no label {label}: the name of the {} is no label value of up to {MAX_LABEL} characters", owner.kind);
     Some(Warning::plain(WarningPlace::Pod, sentence))
 }
 

@@ -8,6 +8,7 @@ use crate::values::Values;
 use crate::workload::Workload;
 use k8s_openapi::api::core::v1::{Container, SecurityContext};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The user and group that values of 0 stand for, which would be root.
 const NOBODY: i64 = 65534;
@@ -48,7 +49,8 @@ fn arguments(values: &Values, pod: &Workload<'_>) -> Vec<String> {
         flag("--proxy-gid", gid);
     }
     let own = [PortRange::single(proxy.ports.control), PortRange::single(proxy.ports.admin)];
-    let skipped = ports::list(&init.ignore_inbound_ports, &|name| pod.named_port(name)).ranges;
+    let names = pod.named_ports();
+    let skipped = ports::list(&init.ignore_inbound_ports, &|name| names.get(name).copied()).ranges;
     flag("--inbound-ports-to-ignore", &unique(own.into_iter().chain(skipped)));
     let skipped = unique(ports::list(&init.ignore_outbound_ports, &|_| None).ranges);
     if !skipped.is_empty() {
@@ -70,13 +72,9 @@ fn arguments(values: &Values, pod: &Workload<'_>) -> Vec<String> {
 
 /// The ranges as the program reads them, each once (D08).
 fn unique(ranges: impl IntoIterator<Item = PortRange>) -> String {
-    let mut seen: Vec<PortRange> = Vec::new();
-    for range in ranges {
-        if !seen.contains(&range) {
-            seen.push(range);
-        }
-    }
-    PortList { ranges: seen, bad: Vec::new() }.to_string()
+    let mut seen = BTreeSet::new();
+    let ranges = ranges.into_iter().filter(|range| seen.insert(*range)).collect();
+    PortList { ranges, bad: Vec::new() }.to_string()
 }
 
 /// iptables needs two capabilities, so what would take them away is not mirrored from the application.

@@ -47,8 +47,14 @@ fn rendered_of(owner: Option<Owner>, namespace: &[(&str, &str)], layer: Value, p
     let annotations = Annotations::new(view, &namespace);
     let default_opaque_ports = values.proxy.opaque_ports.clone();
     let scope = apply(values, &annotations);
-    let mesh =
-        Mesh { control_plane: "linkerd", namespace: "shop", owner, annotations, default_opaque_ports: &default_opaque_ports };
+    let mesh = Mesh {
+        control_plane: "linkerd",
+        namespace: "shop",
+        owner,
+        annotations,
+        added_by: &scope.added_by,
+        default_opaque_ports: &default_opaque_ports,
+    };
     pod_patch(&scope.values, &view, &mesh)
 }
 

@@ -123,3 +123,14 @@ fn settings_are_valid_or_all_their_faults_are_named() {
         assert_eq!(String::from_utf8(respond_to_settings(&checked)).unwrap(), expected);
     }
 }
+
+#[test]
+fn no_more_lines_than_clients_show() {
+    for (many, last) in [(32, "config.linkerd.io/proxy-uid: \"31\" is bad"), (33, "1 more warnings"), (40, "8 more warnings")] {
+        let warnings: Vec<Warning> = (0..many).chain(0..5).map(|n| mk_warning(&n.to_string())).collect();
+        let answer: serde_json::Value =
+            serde_json::from_str(&text(Outcome::Skipped { object: None, reasons: vec![], warnings })).unwrap();
+        let lines = answer["warnings"].as_array().unwrap();
+        assert_eq!((lines.len(), lines.last().unwrap()), (many.min(33), &json!(last)));
+    }
+}

@@ -245,7 +245,7 @@ fn values_are_checked_together_when_no_other_layer_follows() {
             json!({"proxyInit": {"closeWaitTimeoutSecs": 30}}),
             "values.proxyInit.closeWaitTimeoutSecs is set without proxyInit.runAsRoot",
         ),
-        (json!({"proxy": {"ports": {"admin": 4143}}}), "values.proxy.ports is not four different ports"),
+        (json!({"proxy": {"ports": {"admin": 4143}}}), "values.proxy.ports.admin is that of another port of the proxy"),
     ] {
         assert_eq!(faults(Settings::validate(&standalone(json!({"values": values})))), [expected], "{values}");
         // Over the ConfigMap's values they may well go together.

@@ -1,6 +1,7 @@
 //! One row a leaf of the chart's values that the injector reads: where it stands, and what is accepted there.
 //!
-//! A setter either takes the whole leaf or leaves the values as they were and says, as a noun phrase, what the leaf is not.
+//! A setter either takes the whole leaf or leaves the values as they were and says, as a noun phrase, what the leaf is not; of a list of
+//! variables it takes those that can be used.
 
 use crate::parse::{image, integer, network, ports, proxy_env, quantity};
 use crate::values::{Capabilities, MAX_CLOSE_WAIT_SECS, Probe, Values};
@@ -307,7 +308,8 @@ fn labels(to: &mut BTreeMap<String, String>, from: &Value) -> Result<(), String>
     Ok(())
 }
 
-/// Entries in the shape of a container's `env`; what the API server would refuse is said by its place, never by its value.
+/// Entries in the shape of a container's `env`. Of a list the good ones hold; the first that the API server would refuse is named by
+/// its place, never by its value.
 fn env(to: &mut Vec<Value>, from: &Value) -> Result<(), String> {
     let entries = match from {
         Value::Null => &[],
@@ -317,8 +319,9 @@ fn env(to: &mut Vec<Value>, from: &Value) -> Result<(), String> {
     let read = entries.iter().enumerate().map(|(index, entry)| {
         crate::parse::env_entry::entry(entry).map_err(|problem| format!("one whose entry {index} is {problem}"))
     });
-    *to = read.collect::<Result<_, _>>()?;
-    Ok(())
+    let (good, bad): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
+    *to = good.into_iter().flatten().collect();
+    bad.into_iter().next().unwrap_or(Ok(serde_json::Value::Null)).map(drop)
 }
 
 /// Deep merge: objects merge, anything else replaces.

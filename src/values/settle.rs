@@ -27,9 +27,8 @@ impl Values {
                 }
             }
         }
-        if !self.proxy.ports.distinct() {
-            self.proxy.ports = Ports::default_chart();
-            fault("proxy.ports", "not four different ports");
+        for name in self.proxy.ports.part(Ports::default_chart()) {
+            fault(&format!("proxy.ports.{name}"), "that of another port of the proxy");
         }
         if self.cluster_networks.is_empty() && proxy_env::policy_needs_networks(&self.proxy.default_inbound_policy) {
             self.proxy.default_inbound_policy = "all-unauthenticated".to_owned();

@@ -159,17 +159,18 @@ fn empty_texts_stand_for_others() {
 }
 
 #[test]
-fn four_ports_are_distinct_or_not() {
-    for (ports, expected) in [
-        ([1, 2, 3, 4], true),
-        ([1, 1, 3, 4], false),
-        ([1, 2, 1, 4], false),
-        ([1, 2, 3, 1], false),
-        ([1, 2, 2, 4], false),
-        ([1, 2, 3, 2], false),
-        ([1, 2, 3, 3], false),
+fn ports_that_meet_go_back_to_what_is_below() {
+    let of = |[admin, control, inbound, outbound]: [u16; 4]| Ports { admin, control, inbound, outbound };
+    let below = [11, 12, 13, 14];
+    for (ports, expected, parted) in [
+        ([1, 2, 3, 4], [1, 2, 3, 4], vec![]),
+        ([1, 1, 3, 4], [11, 12, 3, 4], vec!["control", "admin"]),
+        ([9, 2, 5, 5], [9, 2, 13, 14], vec!["inbound", "outbound"]),
+        // What goes back may meet another one, which then goes back, too.
+        ([12, 2, 2, 4], [11, 12, 13, 4], vec!["control", "inbound", "admin"]),
+        ([12, 12, 13, 14], [11, 12, 13, 14], vec!["admin"]),
     ] {
-        let [admin, control, inbound, outbound] = ports;
-        assert_eq!(Ports { admin, control, inbound, outbound }.distinct(), expected, "{ports:?}");
+        let mut now = of(ports);
+        assert_eq!((now.part(of(below)), now), (parted, of(expected)), "{ports:?}");
     }
 }

@@ -158,7 +158,7 @@ fn of_ports_with_one_name_the_last_counts() {
         ],
     }));
     for (name, expected) in [("web", Some(6)), ("init", Some(2)), ("db", Some(7)), ("bad", None), ("", None), ("none", None)] {
-        assert_eq!(view(&pod).named_port(name), expected, "{name}");
+        assert_eq!(view(&pod).named_ports().get(name).copied(), expected, "{name}");
     }
     assert_eq!(view(&pod).container_ports().collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
 }

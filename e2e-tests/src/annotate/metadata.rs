@@ -107,9 +107,7 @@ pub enum Fault {
         list: &'static str,
     },
     /// An operation that there is not.
-    #[error(
-        "rules[{rule}].operations: {operation:?} is none of CREATE, UPDATE, DELETE, CONNECT, *"
-    )]
+    #[error("rules[{rule}].operations: {operation:?} is none of CREATE, UPDATE, DELETE, CONNECT, *")]
     Operation {
         /// Counted from 0.
         rule: usize,
@@ -151,24 +149,14 @@ impl Metadata {
         for (number, rule) in (0..).zip(&self.rules) {
             rule.faults(number, &mut faults);
         }
-        if self
-            .context_aware_resources
-            .iter()
-            .any(|kind| kind.api_version.is_empty() || kind.kind.is_empty())
-        {
+        if self.context_aware_resources.iter().any(|kind| kind.api_version.is_empty() || kind.kind.is_empty()) {
             faults.push(Fault::ContextAwareResource);
         }
         let version = |text: &&String| {
             let parts: Vec<&str> = text.split('.').collect();
             parts.len() != 3 || parts.iter().any(|part| part.parse::<u64>().is_err())
         };
-        faults.extend(
-            self.minimum_kubewarden_version
-                .iter()
-                .filter(version)
-                .cloned()
-                .map(Fault::Version),
-        );
+        faults.extend(self.minimum_kubewarden_version.iter().filter(version).cloned().map(Fault::Version));
         faults
     }
 }
@@ -190,29 +178,14 @@ impl Rule {
             }
         }
         let known = ["CREATE", "UPDATE", "DELETE", "CONNECT", "*"];
-        let unknown = self
-            .operations
-            .iter()
-            .filter(|operation| !known.contains(&operation.as_str()));
-        faults.extend(
-            unknown
-                .cloned()
-                .map(|operation| Fault::Operation { rule, operation }),
-        );
+        let unknown = self.operations.iter().filter(|operation| !known.contains(&operation.as_str()));
+        faults.extend(unknown.cloned().map(|operation| Fault::Operation { rule, operation }));
         for resource in &self.resources {
             if resource.is_empty() {
                 faults.push(Fault::NoResource { rule });
             }
-            if let Some(wildcard) = self
-                .resources
-                .iter()
-                .find(|wildcard| includes(wildcard, resource))
-            {
-                faults.push(Fault::Resource {
-                    rule,
-                    resource: resource.clone(),
-                    wildcard: wildcard.clone(),
-                });
+            if let Some(wildcard) = self.resources.iter().find(|wildcard| includes(wildcard, resource)) {
+                faults.push(Fault::Resource { rule, resource: resource.clone(), wildcard: wildcard.clone() });
             }
         }
     }

@@ -46,10 +46,7 @@ fn the_section_is_that_of_kwctl_without_its_version() {
         )
     );
     assert!(annotated.starts_with(&module()), "the code is as it was");
-    assert_eq!(
-        Module::new(&annotated).unwrap().protocol_version().unwrap(),
-        "v1"
-    );
+    assert_eq!(Module::new(&annotated).unwrap().protocol_version().unwrap(), "v1");
 }
 
 #[test]
@@ -66,29 +63,24 @@ fn what_is_not_said_has_kwctls_defaults() {
 }
 
 #[test]
+fn the_metadata_of_the_policy_are_valid() {
+    let metadata = read_metadata(include_str!("../../../policy-metadata.yml")).unwrap();
+    assert!(metadata.mutating && !metadata.background_audit);
+}
+
+#[test]
 fn an_annotated_module_is_refused() {
     let once = annotate(&module(), METADATA, None).unwrap();
     let twice = annotate(&once, METADATA, None).unwrap_err();
-    assert_eq!(
-        twice.to_string(),
-        "module: it is annotated already, annotate the one that the compiler made"
-    );
+    assert_eq!(twice.to_string(), "module: it is annotated already, annotate the one that the compiler made");
 }
 
 #[test]
 fn modules_that_are_none_are_refused() {
-    assert!(
-        annotate(b"no module", METADATA, None)
-            .unwrap_err()
-            .to_string()
-            .starts_with("module: ")
-    );
+    assert!(annotate(b"no module", METADATA, None).unwrap_err().to_string().starts_with("module: "));
     let silent = wat::parse_str("(module (memory (export \"memory\") 1))").unwrap();
     let error = annotate(&silent, METADATA, None).unwrap_err().to_string();
-    assert!(
-        error.starts_with("module: cannot ask for its protocol version: "),
-        "{error}"
-    );
+    assert!(error.starts_with("module: cannot ask for its protocol version: "), "{error}");
     let other = wat::parse_str(ECHO.replace("\\\"v1\\\"", "\\\"v2\\\"")).unwrap();
     let error = annotate(&other, METADATA, None).unwrap_err().to_string();
     assert_eq!(error, "module: protocol version is \"v2\", not \"v1\"");
@@ -102,63 +94,24 @@ fn every_fault_is_named() {
         METADATA.replace(old, new)
     };
     let table = [
-        (
-            with("mutating: true\n", ""),
-            "metadata: missing field `mutating`",
-        ),
-        (
-            with("mutating", "mutates"),
-            "metadata: unknown field `mutates`, expected one of",
-        ),
-        (
-            with("kubewarden-wapc", "opa"),
-            "metadata: executionMode: unknown variant `opa`",
-        ),
-        (
-            with("[\"v1\"]", "[]"),
-            "metadata: rules[0].apiVersions: it is empty",
-        ),
-        (
-            with("[\"v1\"]", "[v1, '*']"),
-            "metadata: rules[0].apiVersions: beside \"*\" there may be nothing else",
-        ),
+        (with("mutating: true\n", ""), "metadata: missing field `mutating`"),
+        (with("mutating", "mutates"), "metadata: unknown field `mutates`, expected one of"),
+        (with("kubewarden-wapc", "opa"), "metadata: executionMode: unknown variant `opa`"),
+        (with("[\"v1\"]", "[]"), "metadata: rules[0].apiVersions: it is empty"),
+        (with("[\"v1\"]", "[v1, '*']"), "metadata: rules[0].apiVersions: beside \"*\" there may be nothing else"),
         (
             with("[\"CREATE\"]", "[create, '*']"),
             "metadata: rules[0].operations: beside \"*\" there may be nothing else; \
              rules[0].operations: \"create\" is none of CREATE, UPDATE, DELETE, CONNECT, *",
         ),
-        (
-            with("\"services\"", "'*'"),
-            "metadata: rules[0].resources: \"pods\" may not stand beside \"*\"",
-        ),
-        (
-            with("\"services\"", "'*/*'"),
-            "metadata: rules[0].resources: \"pods\" may not stand beside \"*/*\"",
-        ),
-        (
-            with("\"services\"", "pods/log, pods/*"),
-            "metadata: rules[0].resources: \"pods/log\" may not stand beside \"pods/*\"",
-        ),
-        (
-            with("\"services\"", "pods/log, '*/log'"),
-            "metadata: rules[0].resources: \"pods/log\" may not stand beside \"*/log\"",
-        ),
-        (
-            with("\"services\"", "''"),
-            "metadata: rules[0].resources: one is empty",
-        ),
-        (
-            with("kind: Namespace", "kind: ''"),
-            "metadata: contextAwareResources: apiVersion and kind may not be empty",
-        ),
-        (
-            with("1.35.0", "'1.35'"),
-            "metadata: minimumKubewardenVersion: \"1.35\" is not MAJOR.MINOR.PATCH",
-        ),
-        (
-            "rules: []\nmutating: true".to_owned(),
-            "metadata: rules: there is none",
-        ),
+        (with("\"services\"", "'*'"), "metadata: rules[0].resources: \"pods\" may not stand beside \"*\""),
+        (with("\"services\"", "'*/*'"), "metadata: rules[0].resources: \"pods\" may not stand beside \"*/*\""),
+        (with("\"services\"", "pods/log, pods/*"), "metadata: rules[0].resources: \"pods/log\" may not stand beside \"pods/*\""),
+        (with("\"services\"", "pods/log, '*/log'"), "metadata: rules[0].resources: \"pods/log\" may not stand beside \"*/log\""),
+        (with("\"services\"", "''"), "metadata: rules[0].resources: one is empty"),
+        (with("kind: Namespace", "kind: ''"), "metadata: contextAwareResources: apiVersion and kind may not be empty"),
+        (with("1.35.0", "'1.35'"), "metadata: minimumKubewardenVersion: \"1.35\" is not MAJOR.MINOR.PATCH"),
+        ("rules: []\nmutating: true".to_owned(), "metadata: rules: there is none"),
     ];
     for (text, expected) in table {
         let found = fault(&text);
@@ -169,8 +122,7 @@ fn every_fault_is_named() {
 
 #[test]
 fn the_section_equals_that_of_kwctl() {
-    let Some(kwctl) = programs::find_or_skip("kwctl", "annotate::the_section_equals_that_of_kwctl")
-    else {
+    let Some(kwctl) = programs::find_or_skip("kwctl", "annotate::the_section_equals_that_of_kwctl") else {
         return;
     };
     let folder = std::env::temp_dir().join(format!("annotate-{}", std::process::id()));
@@ -190,11 +142,7 @@ fn the_section_equals_that_of_kwctl() {
         .arg(at("policy.wasm"))
         .output()
         .unwrap();
-    assert!(
-        ran.status.success(),
-        "{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let theirs = json_of(&std::fs::read(at("annotated.wasm")).unwrap());
     std::fs::remove_dir_all(&folder).unwrap();
 
@@ -202,8 +150,5 @@ fn the_section_equals_that_of_kwctl() {
     // Exactly one thing may differ: kwctl's own version, which it puts first among the annotations of this test.
     let parsed: Value = serde_json::from_str(&theirs).unwrap();
     let version = parsed["annotations"][KWCTL].as_str().unwrap();
-    assert_eq!(
-        theirs.replace(&format!("\"{KWCTL}\":\"{version}\","), ""),
-        ours
-    );
+    assert_eq!(theirs.replace(&format!("\"{KWCTL}\":\"{version}\","), ""), ours);
 }

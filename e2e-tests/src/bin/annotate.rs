@@ -54,19 +54,12 @@ fn run() -> Result<(), Failure> {
     let mut args = lexopt::Parser::from_env();
     while let Some(arg) = args.next()? {
         match arg {
-            Arg::Short('m') | Arg::Long("metadata-path") => {
-                metadata = Some(PathBuf::from(args.value()?))
-            }
+            Arg::Short('m') | Arg::Long("metadata-path") => metadata = Some(PathBuf::from(args.value()?)),
             Arg::Short('u') | Arg::Long("usage-path") => usage = Some(PathBuf::from(args.value()?)),
-            Arg::Short('o') | Arg::Long("output-path") => {
-                output = Some(PathBuf::from(args.value()?))
-            }
+            Arg::Short('o') | Arg::Long("output-path") => output = Some(PathBuf::from(args.value()?)),
             Arg::Short('h') | Arg::Long("help") => {
                 let written = io::stdout().write_all(HELP.as_bytes());
-                return written.map_err(|source| Failure::Write {
-                    path: "stdout".to_owned(),
-                    source,
-                });
+                return written.map_err(|source| Failure::Write { path: "stdout".to_owned(), source });
             }
             Arg::Value(path) if module.is_none() => module = Some(PathBuf::from(path)),
             other => return Err(other.unexpected().into()),
@@ -78,10 +71,7 @@ fn run() -> Result<(), Failure> {
     let text = read_text(&metadata)?;
     let usage = usage.as_deref().map(read_text).transpose()?;
     let annotated = annotate::annotate(&module, &text, usage.as_deref())?;
-    std::fs::write(&output, annotated).map_err(|source| Failure::Write {
-        path: output.display().to_string(),
-        source,
-    })
+    std::fs::write(&output, annotated).map_err(|source| Failure::Write { path: output.display().to_string(), source })
 }
 
 fn required(path: Option<PathBuf>, message: &str) -> Result<PathBuf, Failure> {
@@ -89,15 +79,9 @@ fn required(path: Option<PathBuf>, message: &str) -> Result<PathBuf, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|source| Failure::Read {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::read(path).map_err(|source| Failure::Read { path: path.display().to_string(), source })
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|source| Failure::Read {
-        path: path.display().to_string(),
-        source,
-    })
+    std::fs::read_to_string(path).map_err(|source| Failure::Read { path: path.display().to_string(), source })
 }

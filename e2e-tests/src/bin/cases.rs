@@ -55,18 +55,10 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         // Nobody reads on, as in `cases … | head`.
-        Err(Failure::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(Failure::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("cases: {failure}");
-            ExitCode::from(
-                if matches!(failure, Failure::Case { .. } | Failure::Write(_)) {
-                    1
-                } else {
-                    2
-                },
-            )
+            ExitCode::from(if matches!(failure, Failure::Case { .. } | Failure::Write(_)) { 1 } else { 2 })
         }
     }
 }
@@ -92,12 +84,7 @@ fn run() -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     for case in read_lines::<Case>(io::stdin().lock(), "case") {
         let case = case?;
-        let result = case
-            .run(policy.as_ref(), &settings)
-            .map_err(|source| Failure::Case {
-                name: case.name.clone(),
-                source,
-            })?;
+        let result = case.run(policy.as_ref(), &settings).map_err(|source| Failure::Case { name: case.name.clone(), source })?;
         serde_json::to_writer(&mut out, &result).map_err(io::Error::from)?;
         out.write_all(b"\n")?;
     }

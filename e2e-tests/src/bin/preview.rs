@@ -24,7 +24,8 @@ Usage: preview -f FILE… [OPTIONS]
 Pods and Services are shown as the policy would store them. Deployments, DaemonSets,
 StatefulSets, ReplicaSets, ReplicationControllers, Jobs and CronJobs are shown by the
 pod that their controller would create, put back into their pod template. Everything
-else comes out as it went in, in the same place, comments included.
+else comes out as it went in, in the same place, comments included. The result is there
+to be read: what is applied stays as it is, for its pods are injected when they are made.
 
 Input:
   -f, --filename FILE   manifests in YAML or JSON, any number of documents; - is stdin;
@@ -98,11 +99,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(code) => ExitCode::from(code),
         // Nobody reads on, as in `preview … | head`.
-        Err(Failure::Preview(PreviewError::Write(error)))
-            if error.kind() == io::ErrorKind::BrokenPipe =>
-        {
-            ExitCode::SUCCESS
-        }
+        Err(Failure::Preview(PreviewError::Write(error))) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("preview: {failure}");
             ExitCode::from(2)
@@ -117,21 +114,10 @@ fn run() -> Result<u8, Failure> {
         return Ok(0);
     };
     let policy = policy::open(arguments.module.as_deref())?;
-    let inputs = arguments
-        .files
-        .iter()
-        .map(|file| read(file))
-        .collect::<Result<Vec<_>, _>>()?;
+    let inputs = arguments.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let mut out = BufWriter::new(io::stdout().lock());
-    let Seen {
-        rejected, warnings, ..
-    } = preview::run(
-        &arguments.options,
-        policy.as_ref(),
-        &inputs,
-        &mut out,
-        &mut io::stderr().lock(),
-    )?;
+    let Seen { rejected, warnings, .. } =
+        preview::run(&arguments.options, policy.as_ref(), &inputs, &mut out, &mut io::stderr().lock())?;
     Ok(match (rejected, warnings) {
         (1.., _) => 1,
         (_, 1..) if arguments.exit_warnings => 3,
@@ -140,12 +126,7 @@ fn run() -> Result<u8, Failure> {
 }
 
 fn arguments() -> Result<Option<Arguments>, Failure> {
-    let mut found = Arguments {
-        options: Options::default(),
-        files: Vec::new(),
-        module: None,
-        exit_warnings: false,
-    };
+    let mut found = Arguments { options: Options::default(), files: Vec::new(), module: None, exit_warnings: false };
     let mut output = None;
     let mut colour = String::from("auto");
     let mut args = lexopt::Parser::from_env();
@@ -154,9 +135,7 @@ fn arguments() -> Result<Option<Arguments>, Failure> {
             Arg::Short('f') | Arg::Long("filename") => {
                 found.files.push(args.value()?.into());
                 // As in kubectl's shell expansions: -f a.yaml b.yaml.
-                found
-                    .files
-                    .extend(args.values().into_iter().flatten().map(PathBuf::from));
+                found.files.extend(args.values().into_iter().flatten().map(PathBuf::from));
             }
             Arg::Long("diff") if output.is_none() => output = Some(Output::Diff { colour: false }),
             Arg::Long("patch") if output.is_none() => output = Some(Output::Patch),
@@ -165,24 +144,15 @@ fn arguments() -> Result<Option<Arguments>, Failure> {
             }
             Arg::Long("color") => colour = args.value()?.string()?,
             Arg::Long("cluster") => found.options.cluster = Some(args.value()?.into()),
-            Arg::Long("settings") => {
-                found.options.settings = settings::read(Path::new(&args.value()?))?
-            }
-            Arg::Long("namespace") | Arg::Short('n') => {
-                found.options.namespace = args.value()?.string()?
-            }
+            Arg::Long("settings") => found.options.settings = settings::read(Path::new(&args.value()?))?,
+            Arg::Long("namespace") | Arg::Short('n') => found.options.namespace = args.value()?.string()?,
             Arg::Long("namespace-annotation") => {
                 let given = args.value()?.string()?;
                 let (key, value) = given
                     .split_once('=')
                     .filter(|(key, _)| !key.is_empty())
-                    .ok_or_else(|| {
-                        usage(format!("--namespace-annotation {given:?} is not KEY=VALUE"))
-                    })?;
-                found
-                    .options
-                    .namespace_annotations
-                    .insert(key.to_owned(), json!(value));
+                    .ok_or_else(|| usage(format!("--namespace-annotation {given:?} is not KEY=VALUE")))?;
+                found.options.namespace_annotations.insert(key.to_owned(), json!(value));
             }
             Arg::Long("wasm") => found.module = Some(args.value()?.into()),
             Arg::Long("exit-warnings") => found.exit_warnings = true,
@@ -198,14 +168,9 @@ fn arguments() -> Result<Option<Arguments>, Failure> {
     let colour = match colour.as_str() {
         "always" => true,
         "never" => false,
-        "auto" => {
-            io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
+        "auto" => io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         other => {
-            return Err(usage(format!(
-                "--color {other:?} is not auto, always or never"
-            )));
+            return Err(usage(format!("--color {other:?} is not auto, always or never")));
         }
     };
     found.options.output = match output {
@@ -226,19 +191,12 @@ fn usage(message: impl Into<String>) -> Failure {
 fn read(file: &Path) -> Result<Input, Failure> {
     let mut text = String::new();
     let stdin = file == Path::new("-");
-    let name = if stdin {
-        "stdin".to_owned()
-    } else {
-        file.display().to_string()
-    };
+    let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
     let read = if stdin {
         io::stdin().lock().read_to_string(&mut text).map(|_| ())
     } else {
         std::fs::read_to_string(file).map(|content| text = content)
     };
-    read.map_err(|source| Failure::Read {
-        name: name.clone(),
-        source,
-    })?;
+    read.map_err(|source| Failure::Read { name: name.clone(), source })?;
     Ok(Input { name, text })
 }

@@ -76,15 +76,9 @@ pub fn read_results(path: &Path) -> Result<Vec<CaseResult>, CorpusError> {
 fn read<T: DeserializeOwned>(path: &Path, what: &'static str) -> Result<Vec<T>, CorpusError> {
     let mut all = Vec::new();
     for path in files(path)? {
-        let file = File::open(&path).map_err(|source| CorpusError::Open {
-            path: path.clone(),
-            source,
-        })?;
+        let file = File::open(&path).map_err(|source| CorpusError::Open { path: path.clone(), source })?;
         for item in read_lines(BufReader::new(file), what) {
-            all.push(item.map_err(|source| CorpusError::Line {
-                path: path.clone(),
-                source,
-            })?);
+            all.push(item.map_err(|source| CorpusError::Line { path: path.clone(), source })?);
         }
     }
     Ok(all)
@@ -94,10 +88,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let fail = |source| CorpusError::Open {
-        path: path.to_owned(),
-        source,
-    };
+    let fail = |source| CorpusError::Open { path: path.to_owned(), source };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(fail)? {
         let file = entry.map_err(fail)?.path();
@@ -120,26 +111,15 @@ mod tests {
     fn every_case_has_its_result() {
         let names = |all: Vec<String>| all;
         let cases = names(cases().unwrap().into_iter().map(|case| case.name).collect());
-        let results = names(
-            linkerd()
-                .unwrap()
-                .into_iter()
-                .map(|result| result.name)
-                .collect(),
-        );
+        let results = names(linkerd().unwrap().into_iter().map(|result| result.name).collect());
         assert_eq!(cases.len(), 1555);
         assert_eq!(cases, results);
     }
 
     #[test]
     fn says_what_cannot_be_read() {
-        let missing = read_cases(Path::new("/does/not/exist"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            missing.starts_with("cannot read /does/not/exist: "),
-            "{missing}"
-        );
+        let missing = read_cases(Path::new("/does/not/exist")).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read /does/not/exist: "), "{missing}");
         let empty = read_cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap_err();
         assert!(matches!(empty, CorpusError::Empty(_)));
     }

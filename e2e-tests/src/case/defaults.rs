@@ -4,9 +4,8 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-static CHART_DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| {
-    serde_json::from_str(include_str!("../../conformance/chart-defaults.json")).unwrap_or_default()
-});
+static CHART_DEFAULTS: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../conformance/chart-defaults.json")).unwrap_or_default());
 
 /// The control-plane chart's default values that Linkerd's results were computed from.
 #[must_use]

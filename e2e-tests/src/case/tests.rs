@@ -22,24 +22,11 @@ fn a_case_has_a_cluster() {
         get(&Query::get("v1", "Namespace", None, "shop"))["metadata"]["annotations"],
         json!({"linkerd.io/inject": "enabled"})
     );
-    let roots = get(&Query::get(
-        "v1",
-        "ConfigMap",
-        Some("mesh"),
-        "linkerd-identity-trust-roots",
-    ));
+    let roots = get(&Query::get("v1", "ConfigMap", Some("mesh"), "linkerd-identity-trust-roots"));
     assert_eq!(roots["data"]["ca-bundle.crt"], "PEM");
-    assert_eq!(
-        get(&Query::get("batch/v1", "Job", Some("shop"), "j"))["kind"],
-        "Job"
-    );
+    assert_eq!(get(&Query::get("batch/v1", "Job", Some("shop"), "j"))["kind"], "Job");
 
-    let config = get(&Query::get(
-        "v1",
-        "ConfigMap",
-        Some("mesh"),
-        "linkerd-config",
-    ));
+    let config = get(&Query::get("v1", "ConfigMap", Some("mesh"), "linkerd-config"));
     let values: Value = serde_norway::from_str(config["data"]["values"].as_str().unwrap()).unwrap();
     assert_eq!(values["proxy"]["logLevel"], "debug");
     assert_eq!(values["identityTrustDomain"], "example.org");
@@ -47,42 +34,24 @@ fn a_case_has_a_cluster() {
     expected.get_mut("proxy").unwrap()["logLevel"] = json!("debug");
     expected.insert("clusterDomain".to_owned(), json!("example.org"));
     expected.insert("identityTrustDomain".to_owned(), json!("example.org"));
-    assert_eq!(
-        values,
-        Value::Object(expected),
-        "YAML and back changes nothing"
-    );
+    assert_eq!(values, Value::Object(expected), "YAML and back changes nothing");
 }
 
 #[test]
 fn a_case_has_settings() {
+    assert_eq!(case().settings(&Value::Null), json!({"controlPlaneNamespace": "mesh", "source": "cluster"}));
     assert_eq!(
-        case().settings(&Value::Null),
-        json!({"controlPlaneNamespace": "mesh", "source": "cluster"})
-    );
-    assert_eq!(
-        case().settings(
-            &json!({"onError": "skip", "source": "settings", "controlPlaneNamespace": "x"})
-        ),
+        case().settings(&json!({"onError": "skip", "source": "settings", "controlPlaneNamespace": "x"})),
         json!({"controlPlaneNamespace": "mesh", "onError": "skip", "source": "settings"})
     );
 }
 
 #[test]
 fn objects_merge_and_the_rest_replaces() {
-    let mut base = json!({"a": {"b": 1, "c": [1]}, "d": {"e": 1}})
-        .as_object()
-        .cloned()
-        .unwrap();
-    let over = json!({"a": {"b": 2, "c": [2]}, "d": null, "f": {}})
-        .as_object()
-        .cloned()
-        .unwrap();
+    let mut base = json!({"a": {"b": 1, "c": [1]}, "d": {"e": 1}}).as_object().cloned().unwrap();
+    let over = json!({"a": {"b": 2, "c": [2]}, "d": null, "f": {}}).as_object().cloned().unwrap();
     deep_merge(&mut base, &over);
-    assert_eq!(
-        Value::Object(base),
-        json!({"a": {"b": 2, "c": [2]}, "d": null, "f": {}})
-    );
+    assert_eq!(Value::Object(base), json!({"a": {"b": 2, "c": [2]}, "d": null, "f": {}}));
 }
 
 #[test]
@@ -90,10 +59,7 @@ fn a_response_becomes_a_result() {
     let object = json!({"a": 1});
     let table = [
         (json!({"accepted": true}), json!({"outcome": "skipped"})),
-        (
-            json!({"accepted": true, "mutated_object": {"a": 1}}),
-            json!({"outcome": "skipped"}),
-        ),
+        (json!({"accepted": true, "mutated_object": {"a": 1}}), json!({"outcome": "skipped"})),
         (
             json!({"accepted": true, "mutated_object": {"a": 2}, "audit_annotations": {"injected": "false", "reason": "x, y"}}),
             json!({"outcome": "annotated", "reasons": ["x", "y"], "object": {"a": 2}}),
@@ -113,9 +79,7 @@ fn a_response_becomes_a_result() {
         result.as_object_mut().unwrap().remove("name");
         assert_eq!(result, expected);
     }
-    assert!(
-        serde_json::from_value::<Response>(json!({"accepted": true, "mutatedObject": {}})).is_err()
-    );
+    assert!(serde_json::from_value::<Response>(json!({"accepted": true, "mutatedObject": {}})).is_err());
 }
 
 #[test]

@@ -19,19 +19,13 @@ impl Asked {
     /// Remembers what `inner` is asked.
     #[must_use]
     pub fn new(inner: impl Cluster + 'static) -> Self {
-        Self {
-            inner: Arc::new(inner),
-            queries: Arc::default(),
-        }
+        Self { inner: Arc::new(inner), queries: Arc::default() }
     }
 
     /// All questions, in order.
     #[must_use]
     pub fn queries(&self) -> Vec<Query> {
-        self.queries
-            .lock()
-            .map(|queries| queries.clone())
-            .unwrap_or_default()
+        self.queries.lock().map(|queries| queries.clone()).unwrap_or_default()
     }
 
     /// All questions in short, in order.
@@ -39,11 +33,7 @@ impl Asked {
     pub fn look_ups(&self) -> Vec<LookUp> {
         let short = |query: &Query| {
             let kind = query.resource().map_or("", |(_, kind)| kind);
-            (
-                query.operation().to_owned(),
-                kind.to_owned(),
-                query.name().map(str::to_owned),
-            )
+            (query.operation().to_owned(), kind.to_owned(), query.name().map(str::to_owned))
         };
         self.queries().iter().map(short).collect()
     }

@@ -14,14 +14,8 @@ pub struct Faults {
 impl Faults {
     /// Where `fault` has an answer it is given, else that of `inner`.
     #[must_use]
-    pub fn new(
-        inner: impl Cluster + 'static,
-        fault: impl Fn(&Query) -> Option<Answer> + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            inner: Box::new(inner),
-            fault: Box::new(fault),
-        }
+    pub fn new(inner: impl Cluster + 'static, fault: impl Fn(&Query) -> Option<Answer> + Send + Sync + 'static) -> Self {
+        Self { inner: Box::new(inner), fault: Box::new(fault) }
     }
 }
 

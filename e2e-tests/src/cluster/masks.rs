@@ -75,22 +75,12 @@ mod tests {
             (Some(&["metadata.name"]), head.clone()),
             (Some(&["none"]), head.clone()),
             (Some(&[""]), head.clone()),
-            (
-                Some(&["spec.containers.image"]),
-                with("spec", json!({"containers": [{"image": "i"}, {}]})),
-            ),
-            (
-                Some(&["spec.replicas.deeper"]),
-                with("spec", json!({"replicas": 1})),
-            ),
-            (
-                Some(&["spec", "spec.replicas"]),
-                with("spec", json!({"replicas": 1})),
-            ),
+            (Some(&["spec.containers.image"]), with("spec", json!({"containers": [{"image": "i"}, {}]}))),
+            (Some(&["spec.replicas.deeper"]), with("spec", json!({"replicas": 1}))),
+            (Some(&["spec", "spec.replicas"]), with("spec", json!({"replicas": 1}))),
         ];
         for (masks, expected) in table {
-            let masks: Option<BTreeSet<String>> =
-                masks.map(|masks| masks.iter().map(|mask| (*mask).to_owned()).collect());
+            let masks: Option<BTreeSet<String>> = masks.map(|masks| masks.iter().map(|mask| (*mask).to_owned()).collect());
             let mut masked = object.clone();
             apply(&mut masked, masks.as_ref());
             assert_eq!(masked, *expected, "{masks:?}");

@@ -32,10 +32,7 @@ impl Recorder {
     /// Records what `inner` is asked and answers.
     #[must_use]
     pub fn new(inner: impl Cluster + 'static) -> Self {
-        Self {
-            inner: Arc::new(inner),
-            record: Arc::default(),
-        }
+        Self { inner: Arc::new(inner), record: Arc::default() }
     }
 
     /// The text of the session file so far.
@@ -43,19 +40,10 @@ impl Recorder {
     /// # Errors
     /// A question cannot be written as YAML.
     pub fn session(&self) -> Result<String, RecordError> {
-        let record = self
-            .record
-            .lock()
-            .map(|record| record.clone())
-            .unwrap_or_default();
+        let record = self.record.lock().map(|record| record.clone()).unwrap_or_default();
         let exchanges = record
             .into_iter()
-            .map(|(query, response)| {
-                Ok(Exchange {
-                    request: serde_norway::to_string(&query)?,
-                    response,
-                })
-            })
+            .map(|(query, response)| Ok(Exchange { request: serde_norway::to_string(&query)?, response }))
             .collect::<Result<Vec<_>, serde_norway::Error>>()?;
         Ok(serde_norway::to_string(&exchanges)?)
     }
@@ -73,17 +61,11 @@ impl Cluster for Recorder {
     fn ask(&self, query: &Query) -> Answer {
         let answer = self.inner.ask(query);
         let response = match &answer {
-            Ok(payload) => Some(Response::Success {
-                payload: String::from_utf8_lossy(payload).into_owned(),
-            }),
+            Ok(payload) => Some(Response::Success { payload: String::from_utf8_lossy(payload).into_owned() }),
             // The host keeps the first line of an error's chain and adds the rest when it answers.
             Err(Refusal::Failed(text)) => {
-                let message = text
-                    .split_once("\n\nCaused by:")
-                    .map_or(text.as_str(), |(first, _)| first);
-                Some(Response::Error {
-                    message: message.to_owned(),
-                })
+                let message = text.split_once("\n\nCaused by:").map_or(text.as_str(), |(first, _)| first);
+                Some(Response::Error { message: message.to_owned() })
             }
             // What the host refuses by itself never reaches the cluster, and so no record.
             Err(Refusal::Denied(_)) => None,
@@ -104,8 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_recorded_replays() {
-        let objects =
-            vec![json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})];
+        let objects = vec![json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})];
         let recorder = Recorder::new(Manifests::new(objects));
         let queries = [
             Query::get("v1", "Namespace", None, "shop"),

@@ -75,26 +75,19 @@ impl Session {
     /// # Errors
     /// The text is not a session.
     pub fn parse(text: &str) -> Result<Self, SessionError> {
-        let exchanges: Vec<Exchange> =
-            serde_norway::from_str(text).map_err(SessionError::Format)?;
+        let exchanges: Vec<Exchange> = serde_norway::from_str(text).map_err(SessionError::Format)?;
         let mut rest = VecDeque::new();
         for (number, exchange) in (1..).zip(exchanges) {
-            let query = serde_norway::from_str(&exchange.request)
-                .map_err(|source| SessionError::Request { number, source })?;
+            let query = serde_norway::from_str(&exchange.request).map_err(|source| SessionError::Request { number, source })?;
             rest.push_back((query, exchange.response));
         }
-        Ok(Self {
-            rest: Mutex::new(rest),
-        })
+        Ok(Self { rest: Mutex::new(rest) })
     }
 
     /// The questions that nobody asked.
     #[must_use]
     pub fn unused(&self) -> Vec<Query> {
-        self.rest
-            .lock()
-            .map(|rest| rest.iter().map(|(query, _)| query.clone()).collect())
-            .unwrap_or_default()
+        self.rest.lock().map(|rest| rest.iter().map(|(query, _)| query.clone()).collect()).unwrap_or_default()
     }
 }
 
@@ -102,9 +95,7 @@ impl Cluster for Session {
     fn ask(&self, query: &Query) -> Answer {
         let next = self.rest.lock().ok().and_then(|mut rest| rest.pop_front());
         let Some((expected, response)) = next else {
-            return Err(Refusal::Failed(
-                "the list of recorded responses is empty".to_owned(),
-            ));
+            return Err(Refusal::Failed("the list of recorded responses is empty".to_owned()));
         };
         if expected != *query {
             return Err(Refusal::Failed(format!(
@@ -160,12 +151,8 @@ mod tests {
         let session = Session::parse(TEXT).unwrap();
         let namespace = Query::get("v1", "Namespace", None, "shop");
         assert_eq!(session.ask(&namespace).unwrap(), br#"{"kind":"Namespace"}"#);
-        let config =
-            Query::get("v1", "ConfigMap", Some("linkerd"), "linkerd-config").masked(&["data"]);
-        assert_eq!(
-            session.ask(&config).unwrap_err().to_string(),
-            "Callback evaluation failure: not today"
-        );
+        let config = Query::get("v1", "ConfigMap", Some("linkerd"), "linkerd-config").masked(&["data"]);
+        assert_eq!(session.ask(&config).unwrap_err().to_string(), "Callback evaluation failure: not today");
         assert_eq!(session.unused().len(), 1);
 
         let mismatch = session.ask(&namespace).unwrap_err().to_string();
@@ -176,44 +163,22 @@ mod tests {
              got KubernetesGetResource { api_version: \"v1\", kind: \"Namespace\", name: \"shop\", namespace: None, \
              disable_cache: false, field_masks: None } instead"
         );
-        assert!(
-            session.unused().is_empty(),
-            "a mismatch uses its exchange up"
-        );
+        assert!(session.unused().is_empty(), "a mismatch uses its exchange up");
         let exhausted = session.ask(&namespace).unwrap_err().to_string();
-        assert_eq!(
-            exhausted,
-            "Callback evaluation failure: the list of recorded responses is empty"
-        );
+        assert_eq!(exhausted, "Callback evaluation failure: the list of recorded responses is empty");
     }
 
     #[test]
     fn a_mask_is_part_of_the_question() {
         let session = Session::parse(TEXT).unwrap();
         let masked = Query::get("v1", "Namespace", None, "shop").masked(&["none"]);
-        assert!(
-            session
-                .ask(&masked)
-                .unwrap_err()
-                .to_string()
-                .contains("unexpected request")
-        );
+        assert!(session.ask(&masked).unwrap_err().to_string().contains("unexpected request"));
     }
 
     #[test]
     fn says_what_cannot_be_read() {
         let unknown = TEXT.replace("!KubernetesListResourceAll", "!OciManifestDigest");
-        assert!(
-            Session::parse(&unknown)
-                .unwrap_err()
-                .to_string()
-                .starts_with("request of exchange 3: ")
-        );
-        assert!(
-            Session::parse("a: b")
-                .unwrap_err()
-                .to_string()
-                .starts_with("session is not a list of exchanges: ")
-        );
+        assert!(Session::parse(&unknown).unwrap_err().to_string().starts_with("request of exchange 3: "));
+        assert!(Session::parse("a: b").unwrap_err().to_string().starts_with("session is not a list of exchanges: "));
     }
 }

@@ -17,27 +17,14 @@ impl Grants {
     /// Allows exactly these kinds, and every capability.
     #[must_use]
     pub fn resources(kinds: &[(&str, &str)]) -> Self {
-        let kinds = kinds
-            .iter()
-            .map(|(api_version, kind)| ((*api_version).to_owned(), (*kind).to_owned()));
-        Self {
-            capabilities: None,
-            resources: Some(kinds.collect()),
-        }
+        let kinds = kinds.iter().map(|(api_version, kind)| ((*api_version).to_owned(), (*kind).to_owned()));
+        Self { capabilities: None, resources: Some(kinds.collect()) }
     }
 
     /// Allows exactly these capabilities, and every kind.
     #[must_use]
     pub fn capabilities(patterns: &[&str]) -> Self {
-        Self {
-            capabilities: Some(
-                patterns
-                    .iter()
-                    .map(|pattern| (*pattern).to_owned())
-                    .collect(),
-            ),
-            resources: None,
-        }
+        Self { capabilities: Some(patterns.iter().map(|pattern| (*pattern).to_owned()).collect()), resources: None }
     }
 
     /// # Errors
@@ -46,14 +33,10 @@ impl Grants {
         let allowed = |pattern: &String| {
             pattern == "*"
                 || pattern == capability
-                || pattern
-                    .strip_suffix('*')
-                    .is_some_and(|prefix| prefix.ends_with('/') && capability.starts_with(prefix))
+                || pattern.strip_suffix('*').is_some_and(|prefix| prefix.ends_with('/') && capability.starts_with(prefix))
         };
         match &self.capabilities {
-            Some(patterns) if !patterns.iter().any(allowed) => {
-                Err(Refusal::capability_not_granted(capability))
-            }
+            Some(patterns) if !patterns.iter().any(allowed) => Err(Refusal::capability_not_granted(capability)),
             _ => Ok(()),
         }
     }

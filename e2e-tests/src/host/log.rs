@@ -46,11 +46,7 @@ impl LogLine {
     #[must_use]
     pub fn parse(payload: &[u8]) -> Self {
         let Ok(Value::Object(mut fields)) = serde_json::from_slice(payload) else {
-            return Self {
-                level: Level::Error,
-                message: "unreadable log line".to_owned(),
-                fields: Map::new(),
-            };
+            return Self { level: Level::Error, message: "unreadable log line".to_owned(), fields: Map::new() };
         };
         for place in ["line", "column", "file"] {
             fields.remove(place);
@@ -65,11 +61,7 @@ impl LogLine {
             Some(Value::String(message)) => message,
             _ => String::new(),
         };
-        Self {
-            level,
-            message,
-            fields,
-        }
+        Self { level, message, fields }
     }
 }
 
@@ -78,9 +70,7 @@ impl fmt::Display for LogLine {
         write!(out, "{} {}", self.level.as_str(), self.message)?;
         for (key, value) in &self.fields {
             match value {
-                Value::String(text)
-                    if !text.is_empty() && !text.contains([' ', '"', '=', '\n']) =>
-                {
+                Value::String(text) if !text.is_empty() && !text.contains([' ', '"', '=', '\n']) => {
                     write!(out, " {key}={text}")?;
                 }
                 other => write!(out, " {key}={other}")?,

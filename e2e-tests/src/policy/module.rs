@@ -19,10 +19,7 @@ impl Module {
     /// # Errors
     /// The file cannot be read, or the module cannot be loaded.
     pub fn open(path: &Path) -> Result<Self, PolicyError> {
-        let bytes = std::fs::read(path).map_err(|source| PolicyError::Read {
-            path: path.display().to_string(),
-            source,
-        })?;
+        let bytes = std::fs::read(path).map_err(|source| PolicyError::Read { path: path.display().to_string(), source })?;
         Self::new(&bytes)
     }
 
@@ -48,22 +45,12 @@ impl Module {
     ///
     /// # Errors
     /// The instance does not start, traps, or returns an error.
-    pub fn call(
-        &self,
-        operation: &str,
-        payload: &[u8],
-        host: &Arc<Host>,
-    ) -> Result<Vec<u8>, PolicyError> {
-        let engine = self
-            .compiled
-            .rehydrate(None)
-            .map_err(|error| PolicyError::Load(error.to_string()))?;
+    pub fn call(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<Vec<u8>, PolicyError> {
+        let engine = self.compiled.rehydrate(None).map_err(|error| PolicyError::Load(error.to_string()))?;
         let host = Arc::clone(host);
-        let callback =
-            move |_id: u64, binding: &str, namespace: &str, operation: &str, payload: &[u8]| {
-                host.call(binding, namespace, operation, payload)
-                    .map_err(Into::into)
-            };
+        let callback = move |_id: u64, binding: &str, namespace: &str, operation: &str, payload: &[u8]| {
+            host.call(binding, namespace, operation, payload).map_err(Into::into)
+        };
         let instance = WapcHost::new(Box::new(engine), Some(Box::new(callback)))?;
         Ok(instance.call(operation, payload)?)
     }

@@ -19,18 +19,12 @@ fn ask(module: &Module, host: Host) -> String {
 fn the_guest_hears_the_host() {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     let module = echo();
-    assert_eq!(
-        ask(&module, Host::new(Manifests::new(vec![namespace.clone()]))),
-        namespace.to_string()
-    );
+    assert_eq!(ask(&module, Host::new(Manifests::new(vec![namespace.clone()]))), namespace.to_string());
     assert_eq!(
         ask(&module, Host::new(Manifests::default())),
         "Callback evaluation failure: Cannot find v1/Namespace named 'shop' inside of namespace 'None'"
     );
-    assert_eq!(
-        ask(&module, Host::alone()),
-        "Callback evaluation failure: kube::Client was not initialized properly"
-    );
+    assert_eq!(ask(&module, Host::alone()), "Callback evaluation failure: kube::Client was not initialized properly");
 }
 
 #[test]
@@ -38,48 +32,23 @@ fn every_call_has_its_own_instance() {
     let module = echo();
     assert_eq!(module.protocol_version().unwrap(), "v1");
     for _ in 0..3 {
-        assert_eq!(
-            module.call("count", b"", &Arc::new(Host::alone())).unwrap(),
-            b"1"
-        );
+        assert_eq!(module.call("count", b"", &Arc::new(Host::alone())).unwrap(), b"1");
     }
 }
 
 #[test]
 fn what_is_no_module_is_refused() {
-    assert!(matches!(
-        Module::new(b"no module"),
-        Err(PolicyError::Load(_))
-    ));
-    let missing = Module::open(Path::new("/does/not/exist.wasm"))
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        missing.starts_with("cannot read module /does/not/exist.wasm: "),
-        "{missing}"
-    );
+    assert!(matches!(Module::new(b"no module"), Err(PolicyError::Load(_))));
+    let missing = Module::open(Path::new("/does/not/exist.wasm")).err().unwrap().to_string();
+    assert!(missing.starts_with("cannot read module /does/not/exist.wasm: "), "{missing}");
     let trap = ECHO.replace("(global.get $calls)", "(unreachable)");
-    let trap = Module::new(trap.as_bytes())
-        .unwrap()
-        .call("count", b"", &Arc::new(Host::alone()))
-        .unwrap_err();
-    assert!(
-        trap.to_string()
-            .starts_with("Guest call failure: error while executing at wasm backtrace"),
-        "{trap}"
-    );
+    let trap = Module::new(trap.as_bytes()).unwrap().call("count", b"", &Arc::new(Host::alone())).unwrap_err();
+    assert!(trap.to_string().starts_with("Guest call failure: error while executing at wasm backtrace"), "{trap}");
 }
 
 #[test]
 fn the_native_policy_answers() {
     let settings = Native.check_settings(&Value::Null).unwrap();
-    assert_eq!(
-        settings,
-        SettingsResponse {
-            valid: true,
-            message: None
-        }
-    );
+    assert_eq!(settings, SettingsResponse { valid: true, message: None });
     assert_eq!(Native.name(), "native");
 }

@@ -46,47 +46,30 @@ pub fn read(input: &Input) -> Result<Vec<Manifest>, PreviewError> {
     split(&input.text)
         .into_iter()
         .map(|document| {
-            let tree = document.parse().map_err(|source| PreviewError::Format {
-                name: input.name.clone(),
-                source,
-            })?;
+            let tree = document.parse().map_err(|source| PreviewError::Format { name: input.name.clone(), source })?;
             let object = serde_json::to_value(&tree).map_err(|source| PreviewError::NotJson {
                 name: input.name.clone(),
                 line: document.line,
                 source,
             })?;
             let (shape, items) = items(&tree, object);
-            Ok(Manifest {
-                document,
-                tree,
-                items,
-                shape,
-            })
+            Ok(Manifest { document, tree, items, shape })
         })
         .collect()
 }
 
 fn items(tree: &Yaml, object: Json) -> (Shape, Vec<Item>) {
-    let kind = object
-        .get("kind")
-        .and_then(Json::as_str)
-        .unwrap_or_default();
+    let kind = object.get("kind").and_then(Json::as_str).unwrap_or_default();
     let tree_at = |key: &str| tree.get(key).cloned().unwrap_or_default();
     if kind == "AdmissionReview"
         && let Some(request) = object.get("request").filter(|request| is_request(request))
     {
-        return (
-            Shape::Request,
-            vec![request_item(&tree_at("request"), request.clone())],
-        );
+        return (Shape::Request, vec![request_item(&tree_at("request"), request.clone())]);
     }
     if is_request(&object) {
         return (Shape::Request, vec![request_item(tree, object)]);
     }
-    if let (Some(of), Some(items)) = (
-        kind.strip_suffix("List"),
-        object.get("items").and_then(Json::as_array),
-    ) {
+    if let (Some(of), Some(items)) = (kind.strip_suffix("List"), object.get("items").and_then(Json::as_array)) {
         let trees = tree_at("items");
         let trees = trees.as_sequence().cloned().unwrap_or_default();
         let typed = |item: &Json| {
@@ -96,43 +79,24 @@ fn items(tree: &Yaml, object: Json) -> (Shape, Vec<Item>) {
                 && !of.is_empty()
             {
                 fields.entry("kind").or_insert_with(|| json!(of));
-                fields
-                    .entry("apiVersion")
-                    .or_insert_with(|| object.get("apiVersion").cloned().unwrap_or_default());
+                fields.entry("apiVersion").or_insert_with(|| object.get("apiVersion").cloned().unwrap_or_default());
             }
             item
         };
-        let items = trees
-            .into_iter()
-            .zip(items)
-            .map(|(tree, item)| Item {
-                tree,
-                object: typed(item),
-            })
-            .collect();
+        let items = trees.into_iter().zip(items).map(|(tree, item)| Item { tree, object: typed(item) }).collect();
         return (Shape::List, items);
     }
-    (
-        Shape::Object,
-        vec![Item {
-            tree: tree.clone(),
-            object,
-        }],
-    )
+    (Shape::Object, vec![Item { tree: tree.clone(), object }])
 }
 
 /// An admission request: its kind is a group, a version and a kind, where that of an object is a word.
 fn is_request(value: &Json) -> bool {
-    value.get("kind").is_some_and(Json::is_object)
-        && value.get("operation").is_some_and(Json::is_string)
+    value.get("kind").is_some_and(Json::is_object) && value.get("operation").is_some_and(Json::is_string)
 }
 
 /// The item of a request has the request as its object, for it says more than the object, and the object's tree.
 fn request_item(tree: &Yaml, request: Json) -> Item {
-    Item {
-        tree: tree.get("object").cloned().unwrap_or_default(),
-        object: request,
-    }
+    Item { tree: tree.get("object").cloned().unwrap_or_default(), object: request }
 }
 
 /// Whether an item is an admission request.

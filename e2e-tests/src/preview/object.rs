@@ -55,20 +55,8 @@ const CONTROLLER: &str = "system:serviceaccount:kube-system:replicaset-controlle
 impl<'a> Previewer<'a> {
     /// Objects without a namespace go to `namespace`.
     #[must_use]
-    pub fn new(
-        policy: &'a dyn Policy,
-        settings: &'a Value,
-        surroundings: Surroundings,
-        namespace: &'a str,
-        logs: Logs,
-    ) -> Self {
-        Self {
-            policy,
-            settings,
-            surroundings,
-            namespace,
-            logs,
-        }
+    pub fn new(policy: &'a dyn Policy, settings: &'a Value, surroundings: Surroundings, namespace: &'a str, logs: Logs) -> Self {
+        Self { policy, settings, surroundings, namespace, logs }
     }
 
     /// Previews an object or an admission request; `None` if the policy has nothing to do with its kind.
@@ -90,12 +78,7 @@ impl<'a> Previewer<'a> {
     }
 
     /// A workload by its pod; what the policy says to the workload itself is heard first.
-    fn workload(
-        &mut self,
-        workload: &Workload,
-        object: &Value,
-        namespace: &str,
-    ) -> Result<Preview, PolicyError> {
+    fn workload(&mut self, workload: &Workload, object: &Value, namespace: &str) -> Result<Preview, PolicyError> {
         let synthetic = workload.pod(object, namespace);
         let (cluster, note) = self.surroundings.around(namespace, &synthetic.owners);
         let itself = self.ask(object, namespace, USER, cluster.clone())?;
@@ -103,10 +86,7 @@ impl<'a> Previewer<'a> {
             return Ok(Preview::new(object, namespace, itself, None, note));
         }
         let mut result = self.ask(&synthetic.pod, namespace, CONTROLLER, cluster)?;
-        let after = result
-            .object
-            .take()
-            .map(|pod| workload.with_pod(object, &synthetic, pod));
+        let after = result.object.take().map(|pod| workload.with_pod(object, &synthetic, pod));
         let mut warnings = itself.warnings;
         warnings.extend(result.warnings);
         result.warnings = distinct(warnings);
@@ -133,14 +113,8 @@ impl<'a> Previewer<'a> {
 
     fn request(&mut self, request: &Value) -> Result<Preview, PolicyError> {
         let object = request.get("object").cloned().unwrap_or_default();
-        let given = request
-            .get("namespace")
-            .and_then(Value::as_str)
-            .filter(|namespace| !namespace.is_empty());
-        let namespace = given
-            .or_else(|| namespace(&object))
-            .unwrap_or(self.namespace)
-            .to_owned();
+        let given = request.get("namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty());
+        let namespace = given.or_else(|| namespace(&object)).unwrap_or(self.namespace).to_owned();
         let (cluster, note) = self.surroundings.around(&namespace, &[]);
         let host = Arc::new(Host::new(cluster).with_logs(self.logs));
         let response = self.policy.respond(request, self.settings, &host)?;
@@ -149,25 +123,9 @@ impl<'a> Previewer<'a> {
         Ok(Preview::new(&object, &namespace, result, after, note))
     }
 
-    fn ask(
-        &self,
-        object: &Value,
-        namespace: &str,
-        user: &str,
-        cluster: Manifests,
-    ) -> Result<CaseResult, PolicyError> {
-        let kind = object
-            .get("kind")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let request = Admission {
-            kind,
-            namespace,
-            operation: "CREATE",
-            object,
-            user,
-        }
-        .request();
+    fn ask(&self, object: &Value, namespace: &str, user: &str, cluster: Manifests) -> Result<CaseResult, PolicyError> {
+        let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
+        let request = Admission { kind, namespace, operation: "CREATE", object, user }.request();
         let host = Arc::new(Host::new(cluster).with_logs(self.logs));
         let response = self.policy.respond(&request, self.settings, &host)?;
         Ok(CaseResult::of("", object, response))
@@ -175,20 +133,8 @@ impl<'a> Previewer<'a> {
 }
 
 impl Preview {
-    fn new(
-        object: &Value,
-        namespace: &str,
-        result: CaseResult,
-        after: Option<Value>,
-        note: Option<String>,
-    ) -> Self {
-        let text = |path: &str| {
-            object
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
+    fn new(object: &Value, namespace: &str, result: CaseResult, after: Option<Value>, note: Option<String>) -> Self {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         Self {
             title: title(object),
             identity: [
@@ -201,11 +147,8 @@ impl Preview {
             reasons: result.reasons,
             warnings: result.warnings,
             notes: note.into_iter().collect(),
-            rejected: (result.outcome == Outcome::Rejected).then(|| {
-                result
-                    .message
-                    .unwrap_or_else(|| "the policy does not say why".to_owned())
-            }),
+            rejected: (result.outcome == Outcome::Rejected)
+                .then(|| result.message.unwrap_or_else(|| "the policy does not say why".to_owned())),
             before: object.clone(),
             after: after.filter(|after| after != object),
         }
@@ -217,44 +160,24 @@ impl Preview {
 pub fn is_previewed(object: &Value) -> bool {
     let of_core = object.get("apiVersion").and_then(Value::as_str) == Some("v1");
     let kind = object.get("kind").and_then(Value::as_str);
-    is_admission_request(object)
-        || (of_core && matches!(kind, Some("Pod" | "Service")))
-        || Workload::of(object).is_some()
+    is_admission_request(object) || (of_core && matches!(kind, Some("Pod" | "Service"))) || Workload::of(object).is_some()
 }
 
 /// `Kind/name`, as kubectl writes it.
 #[must_use]
 pub fn title(object: &Value) -> String {
-    let object = if is_admission_request(object) {
-        object.get("object").unwrap_or(object)
-    } else {
-        object
-    };
-    let kind = object
-        .get("kind")
-        .and_then(Value::as_str)
-        .unwrap_or("Object");
+    let object = if is_admission_request(object) { object.get("object").unwrap_or(object) } else { object };
+    let kind = object.get("kind").and_then(Value::as_str).unwrap_or("Object");
     format!("{kind}/{}", name(object))
 }
 
 fn name(object: &Value) -> String {
-    let text = |path: &str| {
-        object
-            .pointer(path)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
-    };
-    text("/metadata/name")
-        .or_else(|| text("/metadata/generateName"))
-        .unwrap_or("unnamed")
-        .to_owned()
+    let text = |path: &str| object.pointer(path).and_then(Value::as_str).filter(|text| !text.is_empty());
+    text("/metadata/name").or_else(|| text("/metadata/generateName")).unwrap_or("unnamed").to_owned()
 }
 
 fn namespace(object: &Value) -> Option<&str> {
-    object
-        .pointer("/metadata/namespace")
-        .and_then(Value::as_str)
-        .filter(|namespace| !namespace.is_empty())
+    object.pointer("/metadata/namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty())
 }
 
 fn distinct(warnings: Vec<String>) -> Vec<String> {

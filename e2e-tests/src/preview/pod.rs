@@ -15,41 +15,13 @@ pub struct Workload {
 }
 
 const WORKLOADS: &[Workload] = &[
-    Workload {
-        group: "",
-        kind: "ReplicationController",
-        template: "/spec/template",
-    },
-    Workload {
-        group: "apps",
-        kind: "DaemonSet",
-        template: "/spec/template",
-    },
-    Workload {
-        group: "apps",
-        kind: "Deployment",
-        template: "/spec/template",
-    },
-    Workload {
-        group: "apps",
-        kind: "ReplicaSet",
-        template: "/spec/template",
-    },
-    Workload {
-        group: "apps",
-        kind: "StatefulSet",
-        template: "/spec/template",
-    },
-    Workload {
-        group: "batch",
-        kind: "CronJob",
-        template: "/spec/jobTemplate/spec/template",
-    },
-    Workload {
-        group: "batch",
-        kind: "Job",
-        template: "/spec/template",
-    },
+    Workload { group: "", kind: "ReplicationController", template: "/spec/template" },
+    Workload { group: "apps", kind: "DaemonSet", template: "/spec/template" },
+    Workload { group: "apps", kind: "Deployment", template: "/spec/template" },
+    Workload { group: "apps", kind: "ReplicaSet", template: "/spec/template" },
+    Workload { group: "apps", kind: "StatefulSet", template: "/spec/template" },
+    Workload { group: "batch", kind: "CronJob", template: "/spec/jobTemplate/spec/template" },
+    Workload { group: "batch", kind: "Job", template: "/spec/template" },
 ];
 
 /// Where controllers find the identifiers of their objects; any will do, and the same each time.
@@ -74,9 +46,7 @@ impl Workload {
         let api_version = object.get("apiVersion")?.as_str()?;
         let (group, _) = crate::kinds::group_version(api_version);
         let kind = object.get("kind")?.as_str()?;
-        let known = WORKLOADS
-            .iter()
-            .find(|known| known.group == group && known.kind == kind)?;
+        let known = WORKLOADS.iter().find(|known| known.group == group && known.kind == kind)?;
         object.pointer(known.template)?.as_object()?;
         Some(known)
     }
@@ -85,15 +55,9 @@ impl Workload {
     #[must_use]
     pub fn pod(&self, workload: &Value, namespace: &str) -> Synthetic {
         let template = workload.pointer(self.template).cloned().unwrap_or_default();
-        let name = workload
-            .pointer("/metadata/name")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let name = workload.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
         let hash = hash(&template);
-        let api_version = workload
-            .get("apiVersion")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
+        let api_version = workload.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let own = reference(api_version, self.kind, name);
         let mut owners = Vec::new();
         let mut pod_name = None;
@@ -101,20 +65,12 @@ impl Workload {
             "Deployment" => {
                 let set = format!("{name}-{hash}");
                 owners.push(owned("apps/v1", "ReplicaSet", &set, namespace, own));
-                (
-                    reference("apps/v1", "ReplicaSet", &set),
-                    format!("{set}-"),
-                    json!({"pod-template-hash": hash}),
-                )
+                (reference("apps/v1", "ReplicaSet", &set), format!("{set}-"), json!({"pod-template-hash": hash}))
             }
             "CronJob" => {
                 let job = format!("{name}-29000000");
                 owners.push(owned("batch/v1", "Job", &job, namespace, own));
-                (
-                    reference("batch/v1", "Job", &job),
-                    format!("{job}-"),
-                    job_labels(&job),
-                )
+                (reference("batch/v1", "Job", &job), format!("{job}-"), job_labels(&job))
             }
             "Job" => (own, format!("{name}-"), job_labels(name)),
             "StatefulSet" => {
@@ -126,8 +82,7 @@ impl Workload {
                 (own, format!("{name}-"), labels)
             }
             "DaemonSet" => {
-                let labels =
-                    json!({"controller-revision-hash": hash, "pod-template-generation": "1"});
+                let labels = json!({"controller-revision-hash": hash, "pod-template-generation": "1"});
                 (own, format!("{name}-"), labels)
             }
             _ => (own, format!("{name}-"), json!({})),
@@ -157,25 +112,15 @@ impl Workload {
             fields.insert("spec".to_owned(), spec.clone());
         }
         mount_token(&mut pod);
-        Synthetic {
-            pod,
-            owners,
-            added_labels,
-        }
+        Synthetic { pod, owners, added_labels }
     }
 
     /// The workload whose template is what the policy made of the pod.
     #[must_use]
     pub fn with_pod(&self, workload: &Value, synthetic: &Synthetic, mut pod: Value) -> Value {
-        unmount_token(
-            &mut pod,
-            workload.pointer(self.template).unwrap_or(&Value::Null),
-        );
+        unmount_token(&mut pod, workload.pointer(self.template).unwrap_or(&Value::Null));
         let mut changed = workload.clone();
-        let Some(template) = changed
-            .pointer_mut(self.template)
-            .and_then(Value::as_object_mut)
-        else {
+        let Some(template) = changed.pointer_mut(self.template).and_then(Value::as_object_mut) else {
             return changed;
         };
         let mut metadata = object_at(&Value::Object(template.clone()), "metadata");
@@ -187,10 +132,7 @@ impl Workload {
             }
             if !entries.is_empty() {
                 metadata.insert(key.to_owned(), Value::Object(entries));
-            } else if metadata
-                .get(key)
-                .is_some_and(|old| old.as_object().is_some_and(|old| !old.is_empty()))
-            {
+            } else if metadata.get(key).is_some_and(|old| old.as_object().is_some_and(|old| !old.is_empty())) {
                 metadata.remove(key);
             }
         }
@@ -215,18 +157,11 @@ pub fn mount_token(pod: &mut Value) {
     let mut mounted = false;
     for key in ["initContainers", "containers"] {
         let containers = spec.get_mut(key).and_then(Value::as_array_mut);
-        for container in containers
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_object_mut)
-        {
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
             if let Some(mounts) = list_at(container, "volumeMounts")
-                && !mounts
-                    .iter()
-                    .any(|mount| mount.get("mountPath") == Some(&json!(TOKEN_PATH)))
+                && !mounts.iter().any(|mount| mount.get("mountPath") == Some(&json!(TOKEN_PATH)))
             {
-                mounts
-                    .push(json!({"name": TOKEN_VOLUME, "mountPath": TOKEN_PATH, "readOnly": true}));
+                mounts.push(json!({"name": TOKEN_VOLUME, "mountPath": TOKEN_PATH, "readOnly": true}));
                 mounted = true;
             }
         }
@@ -247,20 +182,10 @@ pub fn unmount_token(pod: &mut Value, original: &Value) {
     };
     let original_spec = original.get("spec").cloned().unwrap_or_default();
     for key in ["initContainers", "containers"] {
-        let originals = original_spec
-            .get(key)
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
+        let originals = original_spec.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
         let containers = spec.get_mut(key).and_then(Value::as_array_mut);
-        for container in containers
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_object_mut)
-        {
-            let original = originals
-                .iter()
-                .find(|original| original.get("name") == container.get("name"));
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            let original = originals.iter().find(|original| original.get("name") == container.get("name"));
             remove_named(container, "volumeMounts", original);
         }
     }
@@ -292,11 +217,7 @@ fn list_at<'a>(fields: &'a mut Map<String, Value>, key: &str) -> Option<&'a mut 
 }
 
 fn object_at(value: &Value, key: &str) -> Map<String, Value> {
-    value
-        .get(key)
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default()
+    value.get(key).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 fn reference(api_version: &str, kind: &str, name: &str) -> Value {
@@ -319,9 +240,7 @@ fn hash(template: &Value) -> String {
         state = (state ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
     let digits = state.to_string();
-    let letters = digits
-        .bytes()
-        .filter_map(|digit| LETTERS.get(usize::from(digit & 0x0f)));
+    let letters = digits.bytes().filter_map(|digit| LETTERS.get(usize::from(digit & 0x0f)));
     letters.map(|letter| char::from(*letter)).collect()
 }
 

@@ -24,11 +24,7 @@ pub fn write(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut previews = previews.iter();
-    let mut stream = Stream {
-        out,
-        written: false,
-        ends_in_newline: true,
-    };
+    let mut stream = Stream { out, written: false, ends_in_newline: true };
     for manifests in manifests {
         let mut first_of_input = true;
         for manifest in manifests {
@@ -38,17 +34,11 @@ pub fn write(
                 Output::Diff { colour } => {
                     for (item, preview) in changed(manifest, previews) {
                         let text = diff(&item.tree, preview);
-                        stream
-                            .out
-                            .write_all(if colour { colour_diff(&text) } else { text }.as_bytes())?;
+                        stream.out.write_all(if colour { colour_diff(&text) } else { text }.as_bytes())?;
                     }
                 }
                 Output::Patch => {
-                    for preview in previews
-                        .iter()
-                        .flatten()
-                        .filter(|preview| preview.rejected.is_none())
-                    {
+                    for preview in previews.iter().flatten().filter(|preview| preview.rejected.is_none()) {
                         writeln!(stream.out, "{}", patch(preview))?;
                     }
                 }
@@ -59,17 +49,9 @@ pub fn write(
     stream.out.flush()
 }
 
-fn changed<'a>(
-    manifest: &'a Manifest,
-    previews: &'a [Option<Preview>],
-) -> impl Iterator<Item = (&'a Item, &'a Preview)> {
+fn changed<'a>(manifest: &'a Manifest, previews: &'a [Option<Preview>]) -> impl Iterator<Item = (&'a Item, &'a Preview)> {
     let pairs = manifest.items.iter().zip(previews);
-    pairs.filter_map(|(item, preview)| {
-        preview
-            .as_ref()
-            .filter(|preview| preview.after.is_some())
-            .map(|preview| (item, preview))
-    })
+    pairs.filter_map(|(item, preview)| preview.as_ref().filter(|preview| preview.after.is_some()).map(|preview| (item, preview)))
 }
 
 /// A stream of documents that is being written.
@@ -80,21 +62,12 @@ struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    fn document(
-        &mut self,
-        manifest: &Manifest,
-        previews: &[Option<Preview>],
-        first_of_input: bool,
-    ) -> io::Result<()> {
+    fn document(&mut self, manifest: &Manifest, previews: &[Option<Preview>], first_of_input: bool) -> io::Result<()> {
         let Some(text) = document(manifest, previews) else {
             return Ok(());
         };
         // Where an input began, or a rejected document stood, a marker may be missing between two documents.
-        let marked = if text == manifest.document.text {
-            manifest.document.has_marker()
-        } else {
-            has_marker(&text)
-        };
+        let marked = if text == manifest.document.text { manifest.document.has_marker() } else { has_marker(&text) };
         if self.written && !self.ends_in_newline && (first_of_input || marked) {
             self.out.write_all(b"\n")?;
         }
@@ -109,11 +82,7 @@ impl Stream<'_> {
 }
 
 fn has_marker(text: &str) -> bool {
-    super::Document {
-        text: text.to_owned(),
-        line: 1,
-    }
-    .has_marker()
+    super::Document { text: text.to_owned(), line: 1 }.has_marker()
 }
 
 /// The document's new text: as it was where nothing changes, absent where its only object is rejected.
@@ -121,29 +90,16 @@ fn document(manifest: &Manifest, previews: &[Option<Preview>]) -> Option<String>
     let head = manifest.document.head();
     match manifest.shape {
         Shape::Object => match previews.first().and_then(Option::as_ref) {
-            Some(Preview {
-                rejected: Some(_), ..
-            }) => None,
-            Some(Preview {
-                after: Some(after), ..
-            }) => Some(format!(
-                "{head}{}",
-                yaml::write(&tree::update(&manifest.tree, after))
-            )),
+            Some(Preview { rejected: Some(_), .. }) => None,
+            Some(Preview { after: Some(after), .. }) => {
+                Some(format!("{head}{}", yaml::write(&tree::update(&manifest.tree, after))))
+            }
             _ => Some(manifest.document.text.clone()),
         },
         Shape::Request => {
             let (item, preview) = (manifest.items.first()?, previews.first()?.as_ref()?);
-            let after = preview
-                .after
-                .as_ref()
-                .map(|after| tree::update(&item.tree, after));
-            preview.rejected.is_none().then(|| {
-                format!(
-                    "{head}{}",
-                    yaml::write(&after.unwrap_or_else(|| item.tree.clone()))
-                )
-            })
+            let after = preview.after.as_ref().map(|after| tree::update(&item.tree, after));
+            preview.rejected.is_none().then(|| format!("{head}{}", yaml::write(&after.unwrap_or_else(|| item.tree.clone()))))
         }
         Shape::List => {
             let touched = |preview: &Preview| preview.after.is_some() || preview.rejected.is_some();
@@ -151,19 +107,11 @@ fn document(manifest: &Manifest, previews: &[Option<Preview>]) -> Option<String>
                 return Some(manifest.document.text.clone());
             }
             let mut list = manifest.tree.clone();
-            let items = manifest
-                .items
-                .iter()
-                .zip(previews)
-                .filter_map(|(item, preview)| match preview {
-                    Some(Preview {
-                        rejected: Some(_), ..
-                    }) => None,
-                    Some(Preview {
-                        after: Some(after), ..
-                    }) => Some(updated_item(item, after)),
-                    _ => Some(item.tree.clone()),
-                });
+            let items = manifest.items.iter().zip(previews).filter_map(|(item, preview)| match preview {
+                Some(Preview { rejected: Some(_), .. }) => None,
+                Some(Preview { after: Some(after), .. }) => Some(updated_item(item, after)),
+                _ => Some(item.tree.clone()),
+            });
             let items = Yaml::Sequence(items.collect());
             if let Some(slot) = list.get_mut("items") {
                 *slot = items;
@@ -177,9 +125,7 @@ fn document(manifest: &Manifest, previews: &[Option<Preview>]) -> Option<String>
 fn updated_item(item: &Item, after: &Json) -> Yaml {
     let mut after = after.clone();
     if let Some(fields) = after.as_object_mut() {
-        fields.retain(|key, _| {
-            !matches!(key.as_str(), "apiVersion" | "kind") || item.tree.get(key.as_str()).is_some()
-        });
+        fields.retain(|key, _| !matches!(key.as_str(), "apiVersion" | "kind") || item.tree.get(key.as_str()).is_some());
     }
     tree::update(&item.tree, &after)
 }
@@ -191,20 +137,13 @@ pub fn diff(before: &Yaml, preview: &Preview) -> String {
         return String::new();
     };
     let [_, _, (_, namespace), _] = &preview.identity;
-    let (old, new) = (
-        yaml::write(before),
-        yaml::write(&tree::update(before, after)),
-    );
+    let (old, new) = (yaml::write(before), yaml::write(&tree::update(before, after)));
     TextDiff::from_lines(&old, &new)
         .unified_diff()
         .context_radius(3)
         .header(
             &format!("{} in {namespace}", preview.title),
-            &format!(
-                "{} in {namespace}, {}",
-                preview.title,
-                preview.outcome.as_str()
-            ),
+            &format!("{} in {namespace}, {}", preview.title, preview.outcome.as_str()),
         )
         .to_string()
 }
@@ -230,16 +169,8 @@ pub fn colour_diff(diff: &str) -> String {
 
 /// One line of JSON: which object, and its RFC 6902 patch, empty where nothing changes.
 fn patch(preview: &Preview) -> Json {
-    let operations = preview
-        .after
-        .as_ref()
-        .map(|after| json_patch::diff(&preview.before, after))
-        .unwrap_or_default();
-    let mut line: Map<String, Json> = preview
-        .identity
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), json!(value)))
-        .collect();
+    let operations = preview.after.as_ref().map(|after| json_patch::diff(&preview.before, after)).unwrap_or_default();
+    let mut line: Map<String, Json> = preview.identity.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
     line.insert("patch".to_owned(), json!(operations));
     Json::Object(line)
 }

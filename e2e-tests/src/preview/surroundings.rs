@@ -27,23 +27,13 @@ impl Surroundings {
     /// The given cluster, or an empty one to be filled.
     #[must_use]
     pub fn new(cluster: Option<Manifests>, namespace_annotations: Map<String, Value>) -> Self {
-        Self {
-            complete: cluster.is_some(),
-            cluster: cluster.unwrap_or_default(),
-            namespace_annotations,
-            invented: BTreeSet::new(),
-        }
+        Self { complete: cluster.is_some(), cluster: cluster.unwrap_or_default(), namespace_annotations, invented: BTreeSet::new() }
     }
 
     /// Adds an object of the input; what is no object is left out.
     pub fn add(&mut self, object: &Value, default_namespace: &str) {
         let mut object = object.clone();
-        let text = |path: &str| {
-            object
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let known = kinds::find(text("/apiVersion"), text("/kind"));
         if known.is_some_and(|known| known.namespaced)
             && text("/metadata/namespace").is_empty()
@@ -59,31 +49,17 @@ impl Surroundings {
         if self.complete || settings.get("source").and_then(Value::as_str) == Some("settings") {
             return None;
         }
-        let namespace = settings
-            .get("controlPlaneNamespace")
-            .and_then(Value::as_str)
-            .unwrap_or("linkerd");
+        let namespace = settings.get("controlPlaneNamespace").and_then(Value::as_str).unwrap_or("linkerd");
         let values = config_values(&Map::new());
         let mut missing = Vec::new();
         for object in control_plane(namespace, &values, PLACEHOLDER) {
-            let name = object
-                .pointer("/metadata/name")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
-            if self
-                .cluster
-                .get("v1", "ConfigMap", Some(namespace), &name)
-                .is_none()
-            {
+            let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            if self.cluster.get("v1", "ConfigMap", Some(namespace), &name).is_none() {
                 self.cluster.insert(object);
                 missing.push(name);
             }
         }
-        let version = values
-            .get("linkerdVersion")
-            .and_then(Value::as_str)
-            .unwrap_or("unknown");
+        let version = values.get("linkerdVersion").and_then(Value::as_str).unwrap_or("unknown");
         let stand_ins: Vec<String> = missing
             .iter()
             .map(|name| match name.as_str() {
@@ -91,12 +67,8 @@ impl Surroundings {
                 _ => "a placeholder trust anchor".to_owned(),
             })
             .collect();
-        (!stand_ins.is_empty()).then(|| {
-            format!(
-                "no cluster given, so the preview uses {}; see --cluster and --settings",
-                stand_ins.join(" and ")
-            )
-        })
+        (!stand_ins.is_empty())
+            .then(|| format!("no cluster given, so the preview uses {}; see --cluster and --settings", stand_ins.join(" and ")))
     }
 
     /// The cluster for one object: with its owners, and with its namespace, to which the annotations of the command line
@@ -117,11 +89,7 @@ impl Surroundings {
         if !self.namespace_annotations.is_empty()
             && let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut)
         {
-            let mut annotations = metadata
-                .get("annotations")
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default();
+            let mut annotations = metadata.get("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
             annotations.extend(self.namespace_annotations.clone());
             metadata.insert("annotations".to_owned(), Value::Object(annotations));
         }
@@ -148,40 +116,13 @@ mod tests {
              see --cluster and --settings"
         );
         let (cluster, _) = empty.around("shop", &[]);
-        assert!(
-            cluster
-                .get("v1", "ConfigMap", Some("linkerd"), "linkerd-config")
-                .is_some()
-        );
-        assert!(
-            cluster
-                .get(
-                    "v1",
-                    "ConfigMap",
-                    Some("linkerd"),
-                    "linkerd-identity-trust-roots"
-                )
-                .is_some()
-        );
+        assert!(cluster.get("v1", "ConfigMap", Some("linkerd"), "linkerd-config").is_some());
+        assert!(cluster.get("v1", "ConfigMap", Some("linkerd"), "linkerd-identity-trust-roots").is_some());
 
         let mut other = Surroundings::new(None, Map::new());
-        assert!(
-            other
-                .add_control_plane(&json!({"source": "settings"}))
-                .is_none()
-        );
-        assert!(
-            other
-                .add_control_plane(&json!({"controlPlaneNamespace": "mesh"}))
-                .is_some()
-        );
-        assert!(
-            other
-                .around("x", &[])
-                .0
-                .get("v1", "ConfigMap", Some("mesh"), "linkerd-config")
-                .is_some()
-        );
+        assert!(other.add_control_plane(&json!({"source": "settings"})).is_none());
+        assert!(other.add_control_plane(&json!({"controlPlaneNamespace": "mesh"})).is_some());
+        assert!(other.around("x", &[]).0.get("v1", "ConfigMap", Some("mesh"), "linkerd-config").is_some());
 
         let mut given = Surroundings::new(Some(Manifests::default()), Map::new());
         assert_eq!(given.add_control_plane(&Value::Null), None);
@@ -194,25 +135,19 @@ mod tests {
 
     #[test]
     fn namespaces_are_found_or_made() {
-        let mut given = Surroundings::new(
-            Some(Manifests::default()),
-            annotations(r#"{"a": "new", "b": "x"}"#),
+        let mut given = Surroundings::new(Some(Manifests::default()), annotations(r#"{"a": "new", "b": "x"}"#));
+        given.add(
+            &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "annotations": {"a": "old", "c": "y"}}}),
+            "default",
         );
-        given.add(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "annotations": {"a": "old", "c": "y"}}}), "default");
         let (cluster, note) = given.around("shop", &[]);
         let namespace = cluster.get("v1", "Namespace", None, "shop").unwrap();
-        assert_eq!(
-            namespace["metadata"]["annotations"],
-            json!({"a": "new", "b": "x", "c": "y"})
-        );
+        assert_eq!(namespace["metadata"]["annotations"], json!({"a": "new", "b": "x", "c": "y"}));
         assert_eq!(note, None);
 
         let (cluster, note) = given.around("other", &[]);
         let namespace = cluster.get("v1", "Namespace", None, "other").unwrap();
-        assert_eq!(
-            namespace["metadata"]["annotations"],
-            json!({"a": "new", "b": "x"})
-        );
+        assert_eq!(namespace["metadata"]["annotations"], json!({"a": "new", "b": "x"}));
         assert!(note.is_some());
         assert_eq!(given.around("other", &[]).1, None, "said once");
     }

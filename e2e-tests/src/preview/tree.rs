@@ -19,8 +19,7 @@ pub fn update(old: &Yaml, new: &Json) -> Yaml {
                 let is_there = updated.iter().any(|(key, _)| key_text(key) == *name);
                 if !is_there {
                     // A template often has no metadata, and nobody looks for it behind a long spec.
-                    let before = (name == "metadata")
-                        .then(|| updated.iter().position(|(key, _)| key == "spec"));
+                    let before = (name == "metadata").then(|| updated.iter().position(|(key, _)| key == "spec"));
                     let position = before.flatten().unwrap_or(updated.len());
                     updated.insert(position, (Yaml::String(name.clone()), from_json(value)));
                 }
@@ -28,21 +27,15 @@ pub fn update(old: &Yaml, new: &Json) -> Yaml {
             Yaml::Mapping(updated.into_iter().collect())
         }
         (Yaml::Sequence(items), Json::Array(wanted)) => {
-            let mut left: Vec<(Json, &Yaml)> =
-                items.iter().map(|item| (to_json(item), item)).collect();
+            let mut left: Vec<(Json, &Yaml)> = items.iter().map(|item| (to_json(item), item)).collect();
             // Exact matches first, so that a named item cannot take the place of an equal one further down.
-            let mut updated: Vec<Option<Yaml>> = wanted
-                .iter()
-                .map(|value| take(&mut left, |item| item == value).cloned())
-                .collect();
+            let mut updated: Vec<Option<Yaml>> =
+                wanted.iter().map(|value| take(&mut left, |item| item == value).cloned()).collect();
             for (slot, value) in updated.iter_mut().zip(wanted) {
                 if slot.is_none() {
                     let name = value.get("name").filter(|name| name.is_string());
-                    let partner =
-                        take(&mut left, |item| name.is_some() && item.get("name") == name);
-                    *slot = Some(
-                        partner.map_or_else(|| from_json(value), |partner| update(partner, value)),
-                    );
+                    let partner = take(&mut left, |item| name.is_some() && item.get("name") == name);
+                    *slot = Some(partner.map_or_else(|| from_json(value), |partner| update(partner, value)));
                 }
             }
             Yaml::Sequence(updated.into_iter().flatten().collect())
@@ -61,26 +54,18 @@ pub fn to_json(tree: &Yaml) -> Json {
 /// JSON as a tree, with the keys that a reader looks for first.
 fn from_json(value: &Json) -> Yaml {
     match value {
-        Json::Object(fields) => Yaml::Mapping(
-            in_reading_order(fields)
-                .map(|(key, below)| (Yaml::String(key.clone()), from_json(below)))
-                .collect(),
-        ),
+        Json::Object(fields) => {
+            Yaml::Mapping(in_reading_order(fields).map(|(key, below)| (Yaml::String(key.clone()), from_json(below))).collect())
+        }
         Json::Array(items) => Yaml::Sequence(items.iter().map(from_json).collect()),
         scalar => serde_norway::to_value(scalar).unwrap_or_default(),
     }
 }
 
-fn in_reading_order(
-    fields: &serde_json::Map<String, Json>,
-) -> impl Iterator<Item = (&String, &Json)> {
+fn in_reading_order(fields: &serde_json::Map<String, Json>) -> impl Iterator<Item = (&String, &Json)> {
     const FIRST: [&str; 2] = ["name", "image"];
     let first = FIRST.iter().filter_map(|key| fields.get_key_value(*key));
-    first.chain(
-        fields
-            .iter()
-            .filter(|(key, _)| !FIRST.contains(&key.as_str())),
-    )
+    first.chain(fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str())))
 }
 
 fn take<'a>(left: &mut Vec<(Json, &'a Yaml)>, wanted: impl Fn(&Json) -> bool) -> Option<&'a Yaml> {
@@ -92,10 +77,7 @@ fn take<'a>(left: &mut Vec<(Json, &'a Yaml)>, wanted: impl Fn(&Json) -> bool) ->
 fn key_text(key: &Yaml) -> String {
     match key {
         Yaml::String(text) => text.clone(),
-        other => serde_norway::to_string(other)
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned(),
+        other => serde_norway::to_string(other).unwrap_or_default().trim_end().to_owned(),
     }
 }
 
@@ -153,15 +135,11 @@ metadata:
 
     #[test]
     fn equal_items_are_matched_before_those_of_the_same_name() {
-        let old: Yaml =
-            serde_norway::from_str("- {path: a, name: v}\n- {path: b, name: v}\n").unwrap();
+        let old: Yaml = serde_norway::from_str("- {path: a, name: v}\n- {path: b, name: v}\n").unwrap();
         let new = json!([{"name": "v", "path": "b"}, {"name": "v", "path": "c"}, {"name": "w"}]);
         let updated = update(&old, &new);
         assert_eq!(to_json(&updated), new);
-        assert_eq!(
-            serde_norway::to_string(&updated).unwrap(),
-            "- path: b\n  name: v\n- path: c\n  name: v\n- name: w\n"
-        );
+        assert_eq!(serde_norway::to_string(&updated).unwrap(), "- path: b\n  name: v\n- path: c\n  name: v\n- name: w\n");
     }
 
     #[test]

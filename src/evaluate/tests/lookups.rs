@@ -145,7 +145,7 @@ fn what_is_not_ours_is_let_through_unread() {
             json!({"kind": {"group": "serving.knative.dev", "kind": "Service"}, "operation": "CREATE", "object": {}}),
             "kind_not_handled",
         ),
-        (json!({}), "kind_not_handled"),
+        (json!({"kind": {"kind": ""}}), "kind_not_handled"),
         (json!({"kind": pod, "operation": "CREATE"}), "no_object"),
         (json!({"kind": pod, "operation": "CREATE", "object": null}), "no_object"),
     ] {

@@ -186,7 +186,8 @@ fn an_owners_long_name_is_a_warning_and_no_label() {
     for (length, warned) in [(63, false), (64, true)] {
         let name = "d".repeat(length);
         let answer = Host::new(json!({})).ask("Pod", &owned_by("DaemonSet", &name, "1"), &json!({}));
-        let warnings = json!(["pod: no label linkerd.io/proxy-daemonset: the name of the DaemonSet is over 63 characters"]);
+        let warnings =
+            json!(["pod: no label linkerd.io/proxy-daemonset: the name of the DaemonSet is no label value of up to 63 characters"]);
         assert_eq!(answer["warnings"], if warned { warnings } else { json!(null) });
         let label = &answer["mutated_object"]["metadata"]["labels"]["linkerd.io/proxy-daemonset"];
         assert_eq!(label, &if warned { json!(null) } else { json!(name) });

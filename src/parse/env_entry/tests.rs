@@ -1,4 +1,4 @@
-use super::{additional_env, entry, file_volume};
+use super::{additional_env, entry, file_volume, lay_over};
 use serde_json::{Value, json};
 
 #[test]
@@ -123,4 +123,21 @@ fn files_name_their_volume() {
     let file = json!({"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": "v", "path": "p", "key": "k"}}});
     assert_eq!(file_volume(&file), Some("v"));
     assert_eq!(file_volume(&json!({"name": "A", "value": "v"})), None);
+}
+
+#[test]
+fn entries_take_the_place_of_their_name() {
+    let env =
+        |entries: &[(&str, &str)]| entries.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>();
+    for (below, over, expected) in [
+        (env(&[]), env(&[]), env(&[])),
+        (env(&[("A", "1")]), env(&[("B", "2")]), env(&[("A", "1"), ("B", "2")])),
+        (env(&[("A", "1"), ("B", "2")]), env(&[("A", "3")]), env(&[("A", "3"), ("B", "2")])),
+        (env(&[("A", "1"), ("A", "2")]), env(&[("A", "3")]), env(&[("A", "3"), ("A", "2")])),
+        (env(&[]), env(&[("A", "1"), ("B", "2"), ("A", "3")]), env(&[("A", "3"), ("B", "2")])),
+    ] {
+        let mut laid = below;
+        lay_over(&mut laid, over);
+        assert_eq!(laid, expected);
+    }
 }

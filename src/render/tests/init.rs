@@ -66,7 +66,14 @@ fn rendered_leniently(layer: Value, pod: &Value) -> super::PodPatch {
     let annotations = super::Annotations::new(view, &namespace);
     let mut values = super::Values::default();
     values.proxy_init.ignore_inbound_ports = list;
-    let mesh = super::Mesh { control_plane: "linkerd", namespace: "shop", owner: None, annotations, default_opaque_ports: "" };
+    let mesh = super::Mesh {
+        control_plane: "linkerd",
+        namespace: "shop",
+        owner: None,
+        annotations,
+        added_by: &std::collections::BTreeMap::new(),
+        default_opaque_ports: "",
+    };
     super::pod_patch(&values, &view, &mesh)
 }
 

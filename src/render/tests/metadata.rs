@@ -107,7 +107,10 @@ fn labels_name_mesh_namespace_and_owner() {
 fn a_name_that_is_no_label_is_a_warning() {
     let (long, longer) = ("a".repeat(63), "a".repeat(64));
     for (owner, expected) in [
-        (owner("CronJob", &longer), Some("pod: no label linkerd.io/proxy-cronjob: the name of the CronJob is over 63 characters")),
+        (
+            owner("CronJob", &longer),
+            Some("pod: no label linkerd.io/proxy-cronjob: the name of the CronJob is no label value of up to 63 characters"),
+        ),
         (owner("CronJob", &long), None),
         (owner("Widget", &longer), None),
     ] {

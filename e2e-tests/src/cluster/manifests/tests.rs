@@ -17,36 +17,17 @@ fn cluster() -> Manifests {
 }
 
 fn ask(query: &Query) -> Result<Value, String> {
-    let answer = cluster()
-        .ask(query)
-        .map_err(|refusal| refusal.to_string())?;
+    let answer = cluster().ask(query).map_err(|refusal| refusal.to_string())?;
     Ok(serde_json::from_slice(&answer).unwrap())
 }
 
 #[test]
 fn gets_objects() {
-    assert_eq!(
-        ask(&Query::get("v1", "ConfigMap", Some("default"), "c")).unwrap()["data"]["a"],
-        "2"
-    );
-    assert_eq!(
-        ask(&Query::get("v1", "Namespace", None, "shop")).unwrap()["kind"],
-        "Namespace"
-    );
-    assert_eq!(
-        ask(&Query::get("v1", "Namespace", Some("x"), "shop")).unwrap()["kind"],
-        "Namespace"
-    );
-    assert_eq!(
-        ask(&Query::get("example.com/v1", "Thing", None, "t")).unwrap()["metadata"]["name"],
-        "t"
-    );
-    assert!(
-        ask(&Query::get("v1", "ConfigMap", Some("default"), "c").masked(&["none"]))
-            .unwrap()
-            .get("data")
-            .is_none()
-    );
+    assert_eq!(ask(&Query::get("v1", "ConfigMap", Some("default"), "c")).unwrap()["data"]["a"], "2");
+    assert_eq!(ask(&Query::get("v1", "Namespace", None, "shop")).unwrap()["kind"], "Namespace");
+    assert_eq!(ask(&Query::get("v1", "Namespace", Some("x"), "shop")).unwrap()["kind"], "Namespace");
+    assert_eq!(ask(&Query::get("example.com/v1", "Thing", None, "t")).unwrap()["metadata"]["name"], "t");
+    assert!(ask(&Query::get("v1", "ConfigMap", Some("default"), "c").masked(&["none"])).unwrap().get("data").is_none());
 }
 
 #[test]
@@ -64,19 +45,13 @@ fn refuses_in_the_words_of_the_host() {
             Query::get("v1", "ConfigMap", None, "c"),
             "Callback evaluation failure: Resource v1/ConfigMap is namespaced, but no namespace was provided",
         ),
-        (
-            Query::get("v1", "Foo", None, "c"),
-            "Callback evaluation failure: Cannot find resource v1/Foo",
-        ),
+        (Query::get("v1", "Foo", None, "c"), "Callback evaluation failure: Cannot find resource v1/Foo"),
     ];
     for (query, text) in table {
         assert_eq!(ask(&query).unwrap_err(), text);
     }
     let other = ask(&Query::get("no.such/v1", "Foo", None, "c")).unwrap_err();
-    assert!(
-        other.contains("error finding resource no.such/v1 / Foo: "),
-        "{other}"
-    );
+    assert!(other.contains("error finding resource no.such/v1 / Foo: "), "{other}");
 }
 
 #[test]
@@ -105,14 +80,8 @@ fn lists_objects() {
     };
     let items = |answer: Value| answer["items"].as_array().map(Vec::len);
     assert_eq!(items(ask(&all).unwrap()), Some(2));
-    assert_eq!(
-        items(ask(&in_namespace("LimitRange", "shop")).unwrap()),
-        Some(1)
-    );
-    assert_eq!(
-        items(ask(&in_namespace("LimitRange", "empty")).unwrap()),
-        Some(0)
-    );
+    assert_eq!(items(ask(&in_namespace("LimitRange", "shop")).unwrap()), Some(1));
+    assert_eq!(items(ask(&in_namespace("LimitRange", "empty")).unwrap()), Some(0));
     assert_eq!(
         ask(&in_namespace("Namespace", "shop")).unwrap_err(),
         "Callback evaluation failure: resource v1/Namespace is cluster wide. Cannot search for it inside of a namespace"
@@ -128,11 +97,7 @@ fn reads_a_folder() {
         "---\n# nothing\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\n",
     )
     .unwrap();
-    std::fs::write(
-        folder.join("below/b.json"),
-        r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}}"#,
-    )
-    .unwrap();
+    std::fs::write(folder.join("below/b.json"), r#"{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}}"#).unwrap();
     std::fs::write(folder.join("README.md"), "not a manifest").unwrap();
     let cluster = Manifests::open(&folder).unwrap();
     assert!(cluster.get("v1", "Namespace", None, "shop").is_some());
@@ -141,18 +106,9 @@ fn reads_a_folder() {
 
     std::fs::write(folder.join("c.yaml"), "a: b").unwrap();
     let error = Manifests::open(&folder).unwrap_err().to_string();
-    assert!(
-        error.ends_with("c.yaml: document 1 has no apiVersion, kind or metadata.name"),
-        "{error}"
-    );
+    assert!(error.ends_with("c.yaml: document 1 has no apiVersion, kind or metadata.name"), "{error}");
     std::fs::write(folder.join("c.yaml"), "a: [").unwrap();
-    assert!(matches!(
-        Manifests::open(&folder).unwrap_err(),
-        ReadError::Format { .. }
-    ));
+    assert!(matches!(Manifests::open(&folder).unwrap_err(), ReadError::Format { .. }));
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(matches!(
-        Manifests::open(&folder).unwrap_err(),
-        ReadError::Read { .. }
-    ));
+    assert!(matches!(Manifests::open(&folder).unwrap_err(), ReadError::Read { .. }));
 }

@@ -14,12 +14,7 @@ fn workload(api_version: &str, kind: &str) -> Value {
 }
 
 const ALL: [(&str, &str, &str, &str); 7] = [
-    (
-        "v1",
-        "ReplicationController",
-        "ReplicationController",
-        "web-",
-    ),
+    ("v1", "ReplicationController", "ReplicationController", "web-"),
     ("apps/v1", "DaemonSet", "DaemonSet", "web-"),
     ("apps/v1", "ReplicaSet", "ReplicaSet", "web-"),
     ("apps/v1", "StatefulSet", "StatefulSet", "web-"),
@@ -35,13 +30,7 @@ fn pods_are_those_of_the_controllers() {
         let synthetic = Workload::of(&workload).unwrap().pod(&workload, "shop");
         let metadata = &synthetic.pod["metadata"];
         assert_eq!(metadata["ownerReferences"][0]["kind"], owner, "{kind}");
-        assert!(
-            metadata["generateName"]
-                .as_str()
-                .unwrap()
-                .starts_with(prefix),
-            "{kind}"
-        );
+        assert!(metadata["generateName"].as_str().unwrap().starts_with(prefix), "{kind}");
         assert_eq!(metadata["namespace"], "shop");
         assert_eq!(metadata["labels"]["app"], "web");
         assert_eq!(metadata["annotations"], json!({"a": "b"}));
@@ -49,10 +38,7 @@ fn pods_are_those_of_the_controllers() {
         for container in synthetic.pod["spec"]["containers"].as_array().unwrap() {
             assert_eq!(container["volumeMounts"][0]["mountPath"], TOKEN_PATH);
         }
-        assert_eq!(
-            synthetic.owners.len(),
-            usize::from(kind == "Deployment" || kind == "CronJob")
-        );
+        assert_eq!(synthetic.owners.len(), usize::from(kind == "Deployment" || kind == "CronJob"));
     }
 }
 
@@ -60,26 +46,11 @@ fn pods_are_those_of_the_controllers() {
 fn a_deployment_names_its_replica_set_by_the_hash_of_its_pods() {
     let workload = workload("apps/v1", "Deployment");
     let synthetic = Workload::of(&workload).unwrap().pod(&workload, "shop");
-    let hash = synthetic.pod["metadata"]["labels"]["pod-template-hash"]
-        .as_str()
-        .unwrap();
-    assert_eq!(
-        synthetic.pod["metadata"]["ownerReferences"][0]["name"],
-        format!("web-{hash}")
-    );
-    assert_eq!(
-        synthetic.owners[0]["metadata"]["name"],
-        format!("web-{hash}")
-    );
-    assert_eq!(
-        synthetic.owners[0]["metadata"]["ownerReferences"][0]["name"],
-        "web"
-    );
-    assert_eq!(
-        Workload::of(&workload).unwrap().pod(&workload, "shop"),
-        synthetic,
-        "the same each time"
-    );
+    let hash = synthetic.pod["metadata"]["labels"]["pod-template-hash"].as_str().unwrap();
+    assert_eq!(synthetic.pod["metadata"]["ownerReferences"][0]["name"], format!("web-{hash}"));
+    assert_eq!(synthetic.owners[0]["metadata"]["name"], format!("web-{hash}"));
+    assert_eq!(synthetic.owners[0]["metadata"]["ownerReferences"][0]["name"], "web");
+    assert_eq!(Workload::of(&workload).unwrap().pod(&workload, "shop"), synthetic, "the same each time");
 }
 
 #[test]
@@ -88,11 +59,7 @@ fn an_unchanged_pod_gives_the_workload_back() {
         let workload = workload(api_version, kind);
         let entry = Workload::of(&workload).unwrap();
         let synthetic = entry.pod(&workload, "shop");
-        assert_eq!(
-            entry.with_pod(&workload, &synthetic, synthetic.pod.clone()),
-            workload,
-            "{kind}"
-        );
+        assert_eq!(entry.with_pod(&workload, &synthetic, synthetic.pod.clone()), workload, "{kind}");
     }
 }
 
@@ -105,15 +72,9 @@ fn only_what_the_policy_added_comes_back() {
     pod["metadata"]["labels"]["linkerd.io/x"] = json!("y");
     pod["metadata"]["annotations"] = json!({});
     let mounts = synthetic.pod["spec"]["containers"][0]["volumeMounts"].clone();
-    pod["spec"]["containers"]
-        .as_array_mut()
-        .unwrap()
-        .insert(0, json!({"name": "proxy", "volumeMounts": mounts}));
+    pod["spec"]["containers"].as_array_mut().unwrap().insert(0, json!({"name": "proxy", "volumeMounts": mounts}));
     let template = &entry.with_pod(&workload, &synthetic, pod)["spec"]["template"];
-    assert_eq!(
-        template["metadata"],
-        json!({"labels": {"app": "web", "linkerd.io/x": "y"}, "creationTimestamp": null})
-    );
+    assert_eq!(template["metadata"], json!({"labels": {"app": "web", "linkerd.io/x": "y"}, "creationTimestamp": null}));
     assert_eq!(
         template["spec"],
         json!({"containers": [{"name": "proxy"}, {"name": "app", "image": "i"}, {"name": "b", "volumeMounts": []}]})
@@ -126,20 +87,13 @@ fn a_label_that_the_template_has_itself_is_kept() {
     workload["spec"]["template"]["metadata"]["labels"]["pod-template-hash"] = json!("mine");
     let entry = Workload::of(&workload).unwrap();
     let synthetic = entry.pod(&workload, "shop");
-    assert_eq!(
-        synthetic.pod["metadata"]["labels"]["pod-template-hash"],
-        "mine"
-    );
-    assert_eq!(
-        entry.with_pod(&workload, &synthetic, synthetic.pod.clone()),
-        workload
-    );
+    assert_eq!(synthetic.pod["metadata"]["labels"]["pod-template-hash"], "mine");
+    assert_eq!(entry.with_pod(&workload, &synthetic, synthetic.pod.clone()), workload);
 }
 
 #[test]
 fn no_token_where_none_is_wanted() {
-    let pod =
-        json!({"spec": {"automountServiceAccountToken": false, "containers": [{"name": "a"}]}});
+    let pod = json!({"spec": {"automountServiceAccountToken": false, "containers": [{"name": "a"}]}});
     let mut mounted = pod.clone();
     mount_token(&mut mounted);
     assert_eq!(mounted, pod);

@@ -22,41 +22,25 @@ impl Policy for Fake {
         let request = &payload["request"];
         let mut object = request["object"].clone();
         let query = json!({"api_version": "v1", "kind": "Namespace", "name": request["namespace"], "disable_cache": false});
-        let namespace = host.call(
-            "kubewarden",
-            "kubernetes",
-            "get_resource",
-            query.to_string().as_bytes(),
-        );
+        let namespace = host.call("kubewarden", "kubernetes", "get_resource", query.to_string().as_bytes());
         let namespace: Value = serde_json::from_slice(&namespace.unwrap())?;
         let annotation = |key: &str| {
-            let of = |object: &Value| {
-                object["metadata"]["annotations"][key]
-                    .as_str()
-                    .map(str::to_owned)
-            };
+            let of = |object: &Value| object["metadata"]["annotations"][key].as_str().map(str::to_owned);
             of(&object).or_else(|| of(&namespace))
         };
         let warnings: Vec<String> = annotation("warn").into_iter().collect();
         if let Some(message) = annotation("reject") {
-            return Ok(serde_json::to_vec(
-                &json!({"accepted": false, "message": message, "warnings": warnings}),
-            )?);
+            return Ok(serde_json::to_vec(&json!({"accepted": false, "message": message, "warnings": warnings}))?);
         }
         let wanted = annotation("inject").is_some() && request["kind"]["kind"] == "Pod";
         if !wanted {
             let audit = json!({"injected": "false", "reason": "not_asked"});
-            return Ok(serde_json::to_vec(
-                &json!({"accepted": true, "warnings": warnings, "audit_annotations": audit}),
-            )?);
+            return Ok(serde_json::to_vec(&json!({"accepted": true, "warnings": warnings, "audit_annotations": audit}))?);
         }
         object["metadata"]["labels"]["injected"] = json!("yes");
         let mounts = object["spec"]["containers"][0]["volumeMounts"].clone();
         let proxy = json!({"name": "proxy", "image": "p", "volumeMounts": mounts});
-        object["spec"]["containers"]
-            .as_array_mut()
-            .unwrap()
-            .insert(0, proxy);
+        object["spec"]["containers"].as_array_mut().unwrap().insert(0, proxy);
         let audit = json!({"injected": "true"});
         Ok(serde_json::to_vec(&json!({
             "accepted": true, "mutated_object": object, "warnings": warnings, "audit_annotations": audit
@@ -66,9 +50,7 @@ impl Policy for Fake {
     fn validate_settings(&self, payload: &[u8]) -> Result<Vec<u8>, PolicyError> {
         let settings: Value = serde_json::from_slice(payload)?;
         let wrong = settings.get("wrong").is_some();
-        Ok(serde_json::to_vec(
-            &json!({"valid": !wrong, "message": wrong.then_some("unknown key \"wrong\"")}),
-        )?)
+        Ok(serde_json::to_vec(&json!({"valid": !wrong, "message": wrong.then_some("unknown key \"wrong\"")}))?)
     }
 }
 
