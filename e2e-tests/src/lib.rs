@@ -16,6 +16,7 @@ pub mod conformance;
 pub mod deviation;
 pub mod host;
 pub mod kinds;
+pub mod laws;
 pub mod policy;
 pub mod preview;
 pub mod programs;

@@ -97,6 +97,36 @@ fn the_table_of_the_merge_holds_for_each_class_of_leaf() {
 }
 
 #[test]
+fn what_others_take_out_is_put_back_with_a_warning() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    pod["spec"]["volumes"].as_array_mut().unwrap().retain(|v| v["name"] != "linkerd-identity-token");
+    for taken in ["linkerd-init", "linkerd-proxy"] {
+        let mut pod = pod.clone();
+        pod["spec"]["initContainers"].as_array_mut().unwrap().retain(|c| c["name"] != taken);
+        let (merged, said) = again(&pod, mk_patch(1, "base", "1"));
+        assert_eq!(names(&merged, "initContainers"), ["linkerd-init", "linkerd-proxy", "x"]);
+        let volume = "pod: volumes.linkerd-identity-token was changed by others, and set back";
+        assert_eq!(said, [volume.to_owned(), format!("pod: {taken} was taken out by others, and put back")]);
+    }
+}
+
+#[test]
+fn sets_are_merged_entry_by_entry() {
+    let base = first(mk_patch(1, "base", "1,2,3"));
+    for (current, wanted, result) in [
+        // Others added 9 and took 2 out.
+        ("1,3,9", "1,2,3", "1,3,9"),
+        ("1,3,9", "3,4", "3,4,9"),
+        ("1,3,9", "2", "9"),
+        ("9", "", "9"),
+    ] {
+        let (merged, said) = again(&edited(&base, 1, "base", current), mk_patch(1, "base", wanted));
+        let (_, _, ports, arguments) = leaves(&merged);
+        assert_eq!((&ports, &arguments[3], said), (&json!(result), &json!(result), vec![]), "{current} {wanted}");
+    }
+}
+
+#[test]
 fn without_a_record_others_keep_what_is_not_asserted() {
     let mut pod = edited(&first(mk_patch(1, "base", "1")), 9, "else", "9");
     pod["metadata"]["annotations"] = json!({"linkerd.io/created-by": "linkerd-injector-policy 0.0.1"});
