@@ -76,7 +76,8 @@ impl Leaves {
     pub(crate) fn differences(&self, other: &Self) -> Vec<Difference> {
         let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         let differs = paths.into_iter().filter(|path| self.0.get(*path) != other.0.get(*path));
-        let both = |path: &String| Difference { path: path.clone(), left: self.0.get(path).cloned(), right: other.0.get(path).cloned() };
+        let both =
+            |path: &String| Difference { path: path.clone(), left: self.0.get(path).cloned(), right: other.0.get(path).cloned() };
         differs.map(both).collect()
     }
 
@@ -129,7 +130,9 @@ impl Leaves {
                     self.put(&format!("{of}/env-order"), names(value).join(" "));
                 }
                 "volumeMounts" => self.keyed(&path, value, &|m| text(m, "mountPath")),
-                "ports" => self.keyed(&path, value, &|p| format!("{}/{}", p.get("containerPort").unwrap_or(&Value::Null), text(p, "protocol"))),
+                "ports" => self.keyed(&path, value, &|p| {
+                    format!("{}/{}", p.get("containerPort").unwrap_or(&Value::Null), text(p, "protocol"))
+                }),
                 "args" => self.flags(&path, value),
                 _ => self.plain(&path, value),
             }

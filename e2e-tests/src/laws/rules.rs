@@ -83,6 +83,7 @@ fn survives_in_a_list(edit: &Difference, now: Option<&str>) -> bool {
 fn is_named(path: &str, warnings: &[String]) -> bool {
     let (part, rest) = path.split_once('/').unwrap_or((path, ""));
     let (part, rest) = if part == "metadata" { rest.split_once('/').unwrap_or((rest, "")) } else { (part, rest) };
-    let leaf = if part == "annotations" || part == "labels" || part == "volumes" { rest } else { rest.rsplit('/').next().unwrap_or(rest) };
+    let leaf =
+        if part == "annotations" || part == "labels" || part == "volumes" { rest } else { rest.rsplit('/').next().unwrap_or(rest) };
     warnings.iter().any(|warning| warning.contains(part) && (warning.contains(leaf) || warning.contains("is gone")))
 }

@@ -126,7 +126,9 @@ fn tap(pod: &mut Value) {
     if done || proxy(pod).is_none() {
         return;
     }
-    of_proxy(pod, |p| add_variable(p, "LINKERD2_PROXY_TAP_SVC_NAME", "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local"));
+    of_proxy(pod, |p| {
+        add_variable(p, "LINKERD2_PROXY_TAP_SVC_NAME", "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local")
+    });
     annotate(pod, "viz.linkerd.io/tap-enabled", "true");
 }
 
@@ -140,7 +142,11 @@ fn jaeger(pod: &mut Value) {
     of_proxy(pod, |p| {
         add_variable(p, "LINKERD2_PROXY_TRACE_ATTRIBUTES_PATH", "/var/run/linkerd/podinfo/labels");
         add_variable(p, "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", "collector.linkerd-jaeger:55678");
-        add_variable(p, "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME", "collector.linkerd-jaeger.serviceaccount.identity.linkerd.cluster.local");
+        add_variable(
+            p,
+            "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME",
+            "collector.linkerd-jaeger.serviceaccount.identity.linkerd.cluster.local",
+        );
         mount(p, "podinfo", "/var/run/linkerd/podinfo");
     });
     annotate(pod, "jaeger.linkerd.io/tracing-enabled", "true");
@@ -158,7 +164,9 @@ pub(crate) fn aws(pod: &mut Value) {
 
 fn limits(pod: &mut Value) {
     for (_, container) in containers_mut(pod) {
-        for (map, amounts) in [("limits", json!({"cpu": "0.5", "memory": "0.5Gi"})), ("requests", json!({"cpu": "250m", "memory": "64Mi"}))] {
+        for (map, amounts) in
+            [("limits", json!({"cpu": "0.5", "memory": "0.5Gi"})), ("requests", json!({"cpu": "250m", "memory": "64Mi"}))]
+        {
             let Some(map) = map_at(container, "resources").and_then(|r| map_at(r, map)) else { continue };
             for (resource, amount) in amounts.as_object().into_iter().flatten() {
                 map.entry(resource.clone()).or_insert_with(|| amount.clone());
