@@ -50,7 +50,11 @@ fn what_is_missing_is_named(mesh: &Mesh) {
     mesh.create(&trust_roots);
     mesh.until("a pod is injected", || {
         let answer = mesh.dry_run(&pod("shop", "web"));
-        if answer.status == 201 { Ok(assert_injected(&answer.body)) } else { Err(answer.body.to_string()) }
+        if answer.status != 201 {
+            return Err(answer.body.to_string());
+        }
+        assert_injected(&answer.body);
+        Ok(())
     });
 }
 
