@@ -20,6 +20,11 @@ fn mode_is_good(text: &str) -> bool {
     matches!(text, "nft" | "legacy")
 }
 
+/// Whether D11 has to do with the text of an annotation.
+pub fn replaces(key: &str, text: &str) -> bool {
+    key == LOG_HEADERS && !headers_are_good(text)
+}
+
 /// D11: a typo costs no pod its start.
 pub fn d11_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     decide::injects(case) && linkerd.outcome == Outcome::Error && without_faults(case).is_some()

@@ -44,24 +44,49 @@ fn or_default(text: String, case: &Reading, pointer: &str, good: impl Fn(&str) -
 
 impl Source {
     fn reference(&self, case: &Reading) -> String {
-        let version = or_default(pick(case, self.version, is_version), case, "/linkerdVersion", image_tag);
-        format!("{}:{version}", pick(case, self.name, image_name))
+        format!("{}:{}", pick(case, self.name, image_name), self.version(case))
     }
 
     fn policy(&self, case: &Reading) -> String {
         or_default(pick(case, self.policy, is_policy), case, "/imagePullPolicy", is_policy)
     }
 
+    /// Linkerd's reference, or what its YAML makes of it.
+    fn written_reference(&self, case: &Reading) -> String {
+        plain_scalar(&format!("{}:{}", written(case, self.name), self.written_version(case)))
+    }
+
+    fn written_version(&self, case: &Reading) -> String {
+        let version = written(case, self.version);
+        if version.is_empty() { case.value_text("/linkerdVersion").to_owned() } else { version.to_owned() }
+    }
+
+    fn written_policy(&self, case: &Reading) -> String {
+        let policy = written(case, self.policy);
+        plain_scalar(if policy.is_empty() { case.value_text("/imagePullPolicy") } else { policy })
+    }
+
+    fn version(&self, case: &Reading) -> String {
+        or_default(pick(case, self.version, is_version), case, "/linkerdVersion", image_tag)
+    }
+
     fn image_is_bad(&self, case: &Reading) -> bool {
-        let bad = |(key, pointer): (&str, &str), good: fn(&str) -> bool| {
-            !good(case.text(key).unwrap_or_else(|| case.value_text(pointer)))
-        };
-        bad(self.name, image_name) || bad(self.version, is_version)
+        self.written_reference(case) != self.reference(case)
     }
 
     fn policy_is_bad(&self, case: &Reading) -> bool {
-        !is_policy(case.text(self.policy.0).unwrap_or_else(|| case.value_text(self.policy.1)))
+        self.written_policy(case) != self.policy(case)
     }
+}
+
+/// The text of an annotation or value as it stands.
+fn written<'a>(case: &'a Reading, (key, pointer): (&str, &str)) -> &'a str {
+    case.text(key).unwrap_or_else(|| case.value_text(pointer))
+}
+
+/// What YAML reads of a text without quotes: no blanks at its ends, no comment.
+fn plain_scalar(text: &str) -> String {
+    text.split(" #").next().unwrap_or_default().trim().to_owned()
 }
 
 /// Linkerd's own containers that run the proxy's image.
@@ -69,46 +94,40 @@ fn of_proxy(case: &Reading) -> [&'static str; 2] {
     [PROXY, if case.value_is_true("/cniEnabled") { VALIDATOR } else { INIT }]
 }
 
-/// Rewrites the debug container's image and policy from what `text` says about the annotations (D04).
-pub fn set_debug<'a>(case: &'a Reading, object: &mut Value, text: impl Fn(&str) -> Option<&'a str>) {
-    let of = |(key, pointer): (&'static str, &str)| text(key).unwrap_or_else(|| case.value_text(pointer)).to_owned();
-    let non_empty = |text: String, pointer: &str| if text.is_empty() { case.value_text(pointer).to_owned() } else { text };
-    let version = non_empty(of(OF_DEBUG.version), "/linkerdVersion");
-    let image = format!("{}:{version}", of(OF_DEBUG.name));
-    let policy = non_empty(of(OF_DEBUG.policy), "/imagePullPolicy");
-    if let Some(container) = object::container(object, DEBUG).filter(|_| inherit::debugs(case)) {
-        object::put(container, &["image"], image);
-        object::put(container, &["imagePullPolicy"], policy);
+/// Rewrites the debug container's image and policy from the texts as they stand (D04).
+pub fn set_debug(case: &Reading, object: &mut Value) {
+    if inherit::debugs(case) {
+        set(object, DEBUG, "image", &OF_DEBUG.written_reference(case));
+        set(object, DEBUG, "imagePullPolicy", &OF_DEBUG.written_policy(case));
     }
 }
 
-/// Rewrites the images and policies from the texts as they stand (D01).
+/// Rewrites the images and policies of Linkerd's own containers from the texts as they stand (D01).
 pub fn set_written(case: &Reading, object: &mut Value) {
-    let text = |(key, pointer): (&str, &str)| case.text(key).unwrap_or_else(|| case.value_text(pointer)).to_owned();
-    let or = |text: String, pointer: &str| if text.is_empty() { case.value_text(pointer).to_owned() } else { text };
     for name in of_proxy(case) {
-        set(object, name, "image", &format!("{}:{}", text(OF_PROXY.name), or(text(OF_PROXY.version), "/linkerdVersion")));
-        set(object, name, "imagePullPolicy", &or(text(OF_PROXY.policy), "/imagePullPolicy"));
+        set(object, name, "image", &OF_PROXY.written_reference(case));
+        set(object, name, "imagePullPolicy", &OF_PROXY.written_policy(case));
     }
-    set_debug(case, object, |key| case.linkerd_text(key));
+    let is_inherited =
+        [OF_DEBUG.name, OF_DEBUG.version, OF_DEBUG.policy].iter().any(|(key, _)| case.linkerd_text(key) != case.text(key));
+    if !is_inherited {
+        set_debug(case, object);
+    }
 }
 
 /// D30: a reference that cannot be read is not written.
 pub fn d30_applies(case: &Reading, _: &LinkerdResult) -> bool {
-    decide::injects(case) && (OF_PROXY.image_is_bad(case) || (inherit::debugs(case) && OF_DEBUG.image_is_bad(case)))
+    let of_proxy = OF_PROXY.image_is_bad(case) || OF_PROXY.written_version(case) != OF_PROXY.version(case);
+    decide::injects(case) && (of_proxy || (inherit::debugs(case) && OF_DEBUG.image_is_bad(case)))
 }
 
 /// Sets the images, and the version that the pod's annotation tells.
 pub fn d30_apply(case: &Reading, expected: &mut Expected) {
-    if OF_PROXY.image_is_bad(case) {
-        let reference = OF_PROXY.reference(case);
-        for name in of_proxy(case) {
-            set(&mut expected.object, name, "image", &reference);
-        }
-        let version = or_default(pick(case, OF_PROXY.version, is_version), case, "/linkerdVersion", image_tag);
-        set_metadata(&mut expected.object, "annotations", "linkerd.io/proxy-version", &version);
+    for name in of_proxy(case) {
+        set(&mut expected.object, name, "image", &OF_PROXY.reference(case));
     }
-    if inherit::debugs(case) && OF_DEBUG.image_is_bad(case) {
+    set_metadata(&mut expected.object, "annotations", "linkerd.io/proxy-version", &OF_PROXY.version(case));
+    if inherit::debugs(case) {
         set(&mut expected.object, DEBUG, "image", &OF_DEBUG.reference(case));
     }
 }

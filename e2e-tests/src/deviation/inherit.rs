@@ -113,7 +113,7 @@ pub fn d04_apply(case: &Reading, expected: &mut Expected) {
             }
             CLOSE_WAIT => set_close_wait(case, object),
             resources::RATIO => resources::set_cores(case, object),
-            _ if key.contains("debug-image") => images::set_debug(case, object, |key| case.text(key)),
+            _ if key.contains("debug-image") => images::set_debug(case, object),
             _ => {}
         }
     }
@@ -221,7 +221,7 @@ pub fn d19_apply(case: &Reading, expected: &mut Expected) {
     }
     for name in leftover_names(case) {
         let home = if name == VALIDATOR { "initContainers" } else { "containers" };
-        let at_front = name == VALIDATOR && native(case);
+        let at_front = name == VALIDATOR && linkerd_native(case);
         for list in object::LISTS {
             let Some(containers) = object::list_of(object, list) else { continue };
             let mut of_name =

@@ -149,7 +149,7 @@ pub fn quantity(text: &str) -> Option<Quantity> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    let exponent = |text: &str| go_int(text, 64).and_then(|exponent| i32::try_from(exponent).ok());
+    let exponent = |text: &str| go_int(text, 64).and_then(|exponent| i32::try_from(exponent.clamp(-100_000, 100_000)).ok());
     let (two, ten): (u32, i32) = match suffix {
         "Ki" => (10, 0),
         "Mi" => (20, 0),

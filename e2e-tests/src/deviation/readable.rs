@@ -111,7 +111,7 @@ fn is_dns_name(text: &str) -> bool {
 pub fn is_usable(entry: &Value) -> bool {
     let value = text(entry, "value");
     let Some(name) = text(entry, "name").strip_prefix("LINKERD2_PROXY_") else { return true };
-    if name.starts_with("IDENTITY_SPIRE_") {
+    if matches!(name, "IDENTITY_SPIRE_SOCKET" | "IDENTITY_SPIRE_WORKLOAD_API_ADDRESS") {
         return false;
     }
     if entry.get("valueFrom").is_some() || value.contains("$(") {

@@ -3,13 +3,13 @@
 
 use super::object::{PROXY, container, is_named, put, set_metadata};
 use super::reading::{INHERITED, LinkerdResult, Outcome, Reading};
-use super::{Expected, decide, images, opaque};
+use super::{Expected, RawPatch, decide, faults, images, opaque};
 use serde_json::Value;
 
 const TRACING_PREFIX: &str = "resource.opentelemetry.io/";
 
 /// The annotations that Linkerd pastes into its patch: what the pod inherits, and the version that it took.
-fn pasted(case: &Reading) -> Vec<(&'static str, &str)> {
+pub fn pasted(case: &Reading) -> Vec<(&'static str, &str)> {
     let inherited = INHERITED.iter().filter(|key| case.own(key).is_none());
     let version = case.linkerd_text("config.linkerd.io/proxy-version").filter(|version| !version.is_empty());
     let inherited = inherited.filter_map(|key| Some((*key, case.of_namespace(key)?)));
@@ -81,11 +81,13 @@ fn is_no_yaml_text(text: &str) -> bool {
 /// D01: any text arrives as it is.
 pub fn d01_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     if !decide::injects(case) {
-        return case.request.sub_resource.is_empty() && !decide::linkerd_injects(case) && is_altered_in_html(case);
+        let is_wrong = is_altered_in_html(case) || (linkerd.outcome == Outcome::Error && is_misread(case, linkerd));
+        return case.request.sub_resource.is_empty() && !decide::linkerd_injects(case) && is_wrong;
     }
     let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd) || is_misread(case, linkerd);
-    let altered = pasted(case).iter().any(|(_, text)| is_altered(text) || without_commas(text) != *text)
-        || is_no_yaml_text(&case.control_plane_namespace);
+    let mut pasted = pasted(case).into_iter().filter(|(key, text)| !faults::replaces(key, text));
+    let altered =
+        pasted.any(|(_, text)| is_altered(text) || without_commas(text) != text) || is_no_yaml_text(&case.control_plane_namespace);
     unusable || (altered && linkerd.outcome == Outcome::Injected)
 }
 
@@ -161,10 +163,13 @@ pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
 /// Repairs the patch and applies it, and sets every annotation that was pasted.
 pub fn d01_apply(case: &Reading, expected: &mut Expected) {
     if !decide::injects(case) {
-        return expected.annotate_opaque_ports(case.of_namespace(opaque::KEY));
+        if expected.outcome != Outcome::Skipped {
+            expected.annotate_opaque_ports(case.of_namespace(opaque::KEY).or(opaque::linkerd_default(case).as_deref()));
+        }
+        return undisguise_all(&mut expected.object);
     }
     if let Some(raw) = expected.raw_patch.take()
-        && let Some(object) = repaired(case, &raw)
+        && let Some(object) = repaired(case, raw)
     {
         expected.object = object;
         expected.outcome = Outcome::Injected;
@@ -195,18 +200,22 @@ pub fn undisguise(case: &Reading, object: &mut Value) {
     for (key, text) in pasted(case).into_iter().filter(|(key, _)| key.starts_with("config")) {
         set_metadata(object, "annotations", key, text);
     }
+    undisguise_all(object);
+}
+
+fn undisguise_all(object: &mut Value) {
     rewrite(object, &undisguised);
 }
 
 /// The object after the patch that Linkerd meant.
-fn repaired(case: &Reading, raw: &str) -> Option<Value> {
-    let mut patch = raw.to_owned();
-    for (key, text) in pasted(case) {
+fn repaired(case: &Reading, raw: RawPatch) -> Option<Value> {
+    let RawPatch { mut patch, pasted } = raw;
+    for (key, text) in pasted {
         let head = format!("\"path\": \"/metadata/annotations/{}\",\n    \"value\": \"", key.replace('/', "~1"));
         let foot = "\"\n  }";
-        let escaped = Value::from(text).to_string();
+        let escaped = Value::from(text.as_str()).to_string();
         let escaped = escaped.strip_prefix('"')?.strip_suffix('"')?;
-        patch = patch.replace(&format!("{head}{}{foot}", without_commas(text)), &format!("{head}{escaped}{foot}"));
+        patch = patch.replace(&format!("{head}{}{foot}", without_commas(&text)), &format!("{head}{escaped}{foot}"));
     }
     let mut operations: Value = serde_json::from_str(&escaped_line_breaks(&patch)).ok()?;
     for text in written(case) {
