@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where the record stands.
 pub(crate) const RECORD: &str = "metadata/annotations/linkerd.io/injection-record";
 
+/// Where the volume of the service account's token stands.
+pub(crate) const TOKEN_VOLUME: &str = "volumes of the API server";
+
 /// The leaves of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leaves(BTreeMap<String, String>);
@@ -76,7 +79,8 @@ impl Leaves {
     pub(crate) fn differences(&self, other: &Self) -> Vec<Difference> {
         let paths: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
         let differs = paths.into_iter().filter(|path| self.0.get(*path) != other.0.get(*path));
-        let both = |path: &String| Difference { path: path.clone(), left: self.0.get(path).cloned(), right: other.0.get(path).cloned() };
+        let both =
+            |path: &String| Difference { path: path.clone(), left: self.0.get(path).cloned(), right: other.0.get(path).cloned() };
         differs.map(both).collect()
     }
 
@@ -129,7 +133,9 @@ impl Leaves {
                     self.put(&format!("{of}/env-order"), names(value).join(" "));
                 }
                 "volumeMounts" => self.keyed(&path, value, &|m| text(m, "mountPath")),
-                "ports" => self.keyed(&path, value, &|p| format!("{}/{}", p.get("containerPort").unwrap_or(&Value::Null), text(p, "protocol"))),
+                "ports" => self.keyed(&path, value, &|p| {
+                    format!("{}/{}", p.get("containerPort").unwrap_or(&Value::Null), text(p, "protocol"))
+                }),
                 "args" => self.flags(&path, value),
                 _ => self.plain(&path, value),
             }
@@ -164,7 +170,10 @@ impl Leaves {
         let mut place: usize = 0;
         for volume in volumes.as_array().into_iter().flatten() {
             let name = text(volume, "name");
-            if is_keyed(&name) {
+            if name.starts_with("kube-api-access-") {
+                // The API server's, which keeps it when the container that it was for is gone.
+                self.put(TOKEN_VOLUME, volume);
+            } else if is_keyed(&name) {
                 self.put(&format!("volumes/{name}"), volume);
             } else {
                 self.plain(&format!("spec/volumes/{place}"), volume);

@@ -76,8 +76,7 @@ pub fn try_orders(
             report.held = report.held.saturating_add(1);
         }
         let names: Vec<&str> = order.iter().map(|w| w.name()).collect();
-        let violation =
-            |reason| Violation { case: case.name.clone(), law: Law::AnyOrder, between: names.join(" < "), reason };
+        let violation = |reason| Violation { case: case.name.clone(), law: Law::AnyOrder, between: names.join(" < "), reason };
         report.violations.extend(wrong.into_iter().map(violation));
     }
     Ok(report)

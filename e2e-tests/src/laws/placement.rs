@@ -59,7 +59,11 @@ mod tests {
             (vec!["linkerd-init", "linkerd-proxy", "x"], vec!["app"], vec![]),
             (vec!["linkerd-network-validator", "linkerd-proxy"], vec!["app"], vec![]),
             (vec!["x", "linkerd-init"], vec!["app", "linkerd-proxy"], vec![]),
-            (vec!["x", "linkerd-init", "linkerd-proxy"], vec!["app"], vec!["init containers stand in the order x linkerd-init linkerd-proxy"]),
+            (
+                vec!["x", "linkerd-init", "linkerd-proxy"],
+                vec!["app"],
+                vec!["init containers stand in the order x linkerd-init linkerd-proxy"],
+            ),
             (vec!["linkerd-init", "x"], vec!["app", "linkerd-proxy"], vec!["linkerd-init is not the last init container"]),
             (vec!["linkerd-init"], vec!["app"], vec!["there is no proxy"]),
             (vec!["linkerd-network-validator", "linkerd-init"], vec!["linkerd-proxy"], vec![]),

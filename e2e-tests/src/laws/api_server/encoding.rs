@@ -48,7 +48,8 @@ const KEPT: &[&str] = &[
 const LET_GO: &[(&str, &str)] = &[("path", "port"), ("name", "optional"), ("name", "containerPort"), ("type", "localhostProfile")];
 
 /// Maps of texts: their entries say something even where they are empty, the maps themselves do not.
-const MAPS: &[&str] = &["annotations", "labels", "nodeSelector", "matchLabels", "limits", "requests", "overhead", "volumeAttributes"];
+const MAPS: &[&str] =
+    &["annotations", "labels", "nodeSelector", "matchLabels", "limits", "requests", "overhead", "volumeAttributes"];
 
 /// Maps of amounts.
 const AMOUNTS: &[&str] = &["limits", "requests", "overhead"];

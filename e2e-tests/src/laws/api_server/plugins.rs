@@ -19,9 +19,7 @@ pub(super) fn limit_ranger(pod: &mut Value, limits: &Limits) {
         for container in items_mut(spec.get_mut(list)) {
             let name = container.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             let Some(resources) = child_mut(container, "resources") else { continue };
-            for (key, what, given) in
-                [("requests", "request", &limits.default_request), ("limits", "limit", &limits.default)]
-            {
+            for (key, what, given) in [("requests", "request", &limits.default_request), ("limits", "limit", &limits.default)] {
                 let set = fill_map(resources, key, given);
                 if !set.is_empty() {
                     said.push(format!("{} {what} for {word} {name}", set.join(", ")));
@@ -108,7 +106,9 @@ pub(super) fn default_tolerations(pod: &mut Value) {
     let Some(tolerations) = tolerations.as_array_mut() else { return };
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let covers = |t: &Value| {
-            let is = |field: &str, value: &str| t.get(field).and_then(Value::as_str).is_none_or(|given| given.is_empty() || given == value);
+            let is = |field: &str, value: &str| {
+                t.get(field).and_then(Value::as_str).is_none_or(|given| given.is_empty() || given == value)
+            };
             is("key", key) && is("effect", "NoExecute")
         };
         if !tolerations.iter().any(covers) {

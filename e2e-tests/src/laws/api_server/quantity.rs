@@ -1,7 +1,8 @@
 //! Quantities as the API server writes them.
 
 /// The powers of ten of the decimal suffixes.
-const DECIMAL: &[(&str, u32)] = &[("n", 0), ("u", 3), ("m", 6), ("", 9), ("k", 12), ("M", 15), ("G", 18), ("T", 21), ("P", 24), ("E", 27)];
+const DECIMAL: &[(&str, u32)] =
+    &[("n", 0), ("u", 3), ("m", 6), ("", 9), ("k", 12), ("M", 15), ("G", 18), ("T", 21), ("P", 24), ("E", 27)];
 /// The powers of two of the binary suffixes.
 const BINARY: &[(&str, u32)] = &[("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
 /// A whole in billionths.

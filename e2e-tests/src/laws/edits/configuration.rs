@@ -58,7 +58,12 @@ pub(super) const EDITS: &[Edit] = &[
 ];
 
 fn cloudstate(pod: &mut Value) {
-    add(pod, "containers", None, json!({"name": "akka-sidecar", "image": "r.test/cloudstate:1", "ports": [{"containerPort": 9000}, {"containerPort": 2552}]}));
+    add(
+        pod,
+        "containers",
+        None,
+        json!({"name": "akka-sidecar", "image": "r.test/cloudstate:1", "ports": [{"containerPort": 9000}, {"containerPort": 2552}]}),
+    );
     annotate(pod, "config.linkerd.io/skip-outbound-ports", "9000,2552");
     annotate(pod, "config.linkerd.io/skip-inbound-ports", "2552");
 }

@@ -101,6 +101,16 @@ pub(super) const EDITS: &[Edit] = &[
             token.insert("emptyDir".to_owned(), json!({}));
         }
     }),
+    edit("linkerd-init taken out", Asserted, |pod| {
+        if let Some(inits) = spec(pod).and_then(|s| s.get_mut("initContainers")).and_then(Value::as_array_mut) {
+            inits.retain(|c| c.get("name").and_then(Value::as_str) != Some("linkerd-init"));
+        }
+    }),
+    edit("volume and mount of the identity taken out", Asserted, |pod| if proxy(pod).is_some() {
+        let volume = "linkerd-identity-end-entity";
+        if let Some(volumes) = spec(pod).and_then(|s| list_at(s, "volumes")) { volumes.retain(|v| v.get("name").and_then(Value::as_str) != Some(volume)); }
+        of_proxy(pod, |p| if let Some(mounts) = list_at(p, "volumeMounts") { mounts.retain(|m| m.get("name").and_then(Value::as_str) != Some(volume)); });
+    }),
     edit("word on who injected changed", Asserted, |pod| if proxy(pod).is_some() {
         annotate(pod, "linkerd.io/proxy-version", "v0");
     }),
@@ -126,7 +136,9 @@ fn tap(pod: &mut Value) {
     if done || proxy(pod).is_none() {
         return;
     }
-    of_proxy(pod, |p| add_variable(p, "LINKERD2_PROXY_TAP_SVC_NAME", "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local"));
+    of_proxy(pod, |p| {
+        add_variable(p, "LINKERD2_PROXY_TAP_SVC_NAME", "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local")
+    });
     annotate(pod, "viz.linkerd.io/tap-enabled", "true");
 }
 
@@ -140,7 +152,11 @@ fn jaeger(pod: &mut Value) {
     of_proxy(pod, |p| {
         add_variable(p, "LINKERD2_PROXY_TRACE_ATTRIBUTES_PATH", "/var/run/linkerd/podinfo/labels");
         add_variable(p, "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", "collector.linkerd-jaeger:55678");
-        add_variable(p, "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME", "collector.linkerd-jaeger.serviceaccount.identity.linkerd.cluster.local");
+        add_variable(
+            p,
+            "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME",
+            "collector.linkerd-jaeger.serviceaccount.identity.linkerd.cluster.local",
+        );
         mount(p, "podinfo", "/var/run/linkerd/podinfo");
     });
     annotate(pod, "jaeger.linkerd.io/tracing-enabled", "true");
@@ -158,7 +174,9 @@ pub(crate) fn aws(pod: &mut Value) {
 
 fn limits(pod: &mut Value) {
     for (_, container) in containers_mut(pod) {
-        for (map, amounts) in [("limits", json!({"cpu": "0.5", "memory": "0.5Gi"})), ("requests", json!({"cpu": "250m", "memory": "64Mi"}))] {
+        for (map, amounts) in
+            [("limits", json!({"cpu": "0.5", "memory": "0.5Gi"})), ("requests", json!({"cpu": "250m", "memory": "64Mi"}))]
+        {
             let Some(map) = map_at(container, "resources").and_then(|r| map_at(r, map)) else { continue };
             for (resource, amount) in amounts.as_object().into_iter().flatten() {
                 map.entry(resource.clone()).or_insert_with(|| amount.clone());
