@@ -21,6 +21,7 @@ pub mod policy;
 pub mod preview;
 pub mod programs;
 pub mod query;
+pub mod real;
 pub mod reference;
 pub mod refusal;
 pub mod settings;

@@ -256,7 +256,11 @@ impl Trial<'_> {
         }
         let lost = lost(&Leaves::of(&before), &Leaves::of(&edited), &late, &fresh, &answer.warnings);
         self.note(Law::NoLoss, name, few(lost));
-        if edit.touches == Touches::Asserted && self.first.injected && edited != before && !answer.warnings.iter().any(|w| w.ends_with(" back")) {
+        if edit.touches == Touches::Asserted
+            && self.first.injected
+            && edited != before
+            && !answer.warnings.iter().any(|w| w.ends_with(" back"))
+        {
             self.note(Law::NoLoss, name, vec!["set back without a warning".to_owned()]);
         }
         self.again(name, &Answer { warnings: answer.warnings.clone(), ..answer.clone() })?;
