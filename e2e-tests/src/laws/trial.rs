@@ -6,10 +6,10 @@ use super::edits::{self, Edit, Touches};
 use super::leaves::Leaves;
 use super::records::{Fate, Way};
 use super::rules::{differences, differences_but_record, is_asserted, lost};
-use super::{Answer, Law, Mesh, Violation, is_ours, records, unsound};
+use super::{Answer, Law, Mesh, Violation, is_ours, records, says_native_twice, unsound};
 use crate::case::Case;
 use crate::policy::{Policy, PolicyError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// How much is tried of each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,16 @@ fn servers() -> [(&'static str, Option<ApiServer>); 3] {
 }
 
 impl Extent {
+    /// All for a few cases, and the less of each the more there are; all is tried of some ten of them.
+    #[must_use]
+    pub fn for_cases(number: usize) -> Self {
+        const MOST: usize = 48;
+        match number.checked_div(10).unwrap_or_default() {
+            0 | 1 => Extent::All,
+            of => Extent::Share(of.min(MOST)),
+        }
+    }
+
     /// The steps that are tried of a case, for each kind of cluster.
     fn of(self, case: &Case) -> Vec<Vec<Step>> {
         let steps = steps();
@@ -280,16 +290,6 @@ impl Trial<'_> {
         annotations(edited).iter().any(|(key, value)| !own.contains_key(key) && injected.get(key) == Some(value))
     }
 
-    /// Whether the pod and its namespace say under different names whether the sidecar is a native one: without the record nobody
-    /// knows which of them is inherited.
-    fn says_native_twice(&self) -> bool {
-        let keys = |of: &Map<String, Value>| -> Vec<String> {
-            of.keys().filter(|key| key.ends_with("linkerd.io/proxy-enable-native-sidecar")).cloned().collect()
-        };
-        let own = self.pod.pointer("/metadata/annotations").and_then(Value::as_object).map(keys).unwrap_or_default();
-        !own.is_empty() && keys(&self.mesh.case.namespace.annotations).iter().any(|key| !own.contains(key))
-    }
-
     /// An edit of the sidecar stays when the sidecar is wanted otherwise after it, and comes to the same after that.
     fn then(&mut self, edit: &Edit, then: &str) -> Result<(), PolicyError> {
         let Some(then) = edits::named(then) else { return Ok(()) };
@@ -354,7 +354,7 @@ impl Trial<'_> {
         let answer = self.call(way.name, &pod)?;
         let after = self.outcome(&answer);
         let mut reasons = match way.fate {
-            Fate::Missing | Fate::Unreadable if self.says_native_twice() => Vec::new(),
+            Fate::Missing | Fate::Unreadable if says_native_twice(self.mesh.case) => Vec::new(),
             Fate::Missing | Fate::Unreadable => few(differences_but_record(&after, &right)),
             Fate::Forged => few(differences(&after.only(is_asserted), &right.only(is_asserted))),
         };
@@ -365,5 +365,37 @@ impl Trial<'_> {
         let third = self.call(way.name, &self.mesh.edited(&answer.pod, |_| {}))?;
         self.note(Law::Fixpoint, way.name, if third.changed { vec!["changed once more".to_owned()] } else { Vec::new() });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extent, THENS, steps};
+    use crate::case::corpus;
+
+    #[test]
+    fn the_corpus_goes_through_all_there_is() {
+        let cases = corpus::cases().unwrap();
+        let extent = Extent::for_cases(cases.len());
+        let mut tried = vec![0_usize; steps().len() * 3];
+        let mut thens = std::collections::BTreeSet::new();
+        let number = |step: super::Step, row: usize| {
+            let name = |step: super::Step| match step {
+                super::Step::Edit(edit) => edit.name,
+                super::Step::Change(change) => change.name,
+                super::Step::Record(way) => way.name,
+            };
+            row * steps().len() + steps().into_iter().position(|known| name(known) == name(step)).unwrap()
+        };
+        for case in cases.iter().filter(|case| case.request.kind == "Pod") {
+            for (row, steps) in extent.of(case).into_iter().enumerate() {
+                steps.into_iter().for_each(|step| tried[number(step, row)] += 1);
+            }
+            thens.extend(extent.thens(case));
+        }
+        assert!(tried.iter().all(|times| *times >= 10), "{tried:?}");
+        assert_eq!(thens.len(), THENS.len());
+        assert_eq!(Extent::for_cases(1), Extent::All);
+        assert_eq!(Extent::for_cases(200), Extent::Share(20));
     }
 }
