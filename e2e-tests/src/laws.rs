@@ -13,10 +13,11 @@ use crate::host::Host;
 use crate::policy::{Policy, PolicyError};
 use api_server::ApiServer;
 use leaves::changes_of_users;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fmt;
 use std::sync::Arc;
 
+mod adoption;
 pub mod api_server;
 pub mod changes;
 pub mod edits;
@@ -28,6 +29,7 @@ mod records;
 mod rules;
 mod trial;
 
+pub use adoption::try_adoption;
 pub use trial::{Extent, Report, try_case};
 
 /// Names of the containers that the policy adds.
@@ -205,6 +207,16 @@ fn manifests(case: &Case) -> Manifests {
     objects.extend(control_plane(&case.control_plane_namespace, &Value::Object(case.values.clone()), &case.trust_anchors));
     objects.extend(case.cluster.iter().cloned());
     Manifests::new(objects)
+}
+
+/// Whether the pod and its namespace say under different names whether the sidecar is a native one: without the record nobody knows
+/// which of them is inherited.
+fn says_native_twice(case: &Case) -> bool {
+    let keys = |of: &Map<String, Value>| -> Vec<String> {
+        of.keys().filter(|key| key.ends_with("linkerd.io/proxy-enable-native-sidecar")).cloned().collect()
+    };
+    let own = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object).map(keys).unwrap_or_default();
+    !own.is_empty() && keys(&case.namespace.annotations).iter().any(|key| !own.contains(key))
 }
 
 /// What is wrong with an answer whatever was asked.

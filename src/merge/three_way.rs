@@ -6,7 +6,7 @@
 //! | changed | as recorded | current |
 //! | changed | equal to current | current |
 //! | changed | another | an asserted leaf: wanted, with a warning; a set: entry by entry; any other: current |
-//! | no record | | asserted: wanted; any other: current where there is one |
+//! | no record | | asserted: wanted, be it nothing; any other: current where there is one |
 //!
 //! An asserted leaf is never left to the record, which users can write.
 
@@ -141,8 +141,10 @@ impl Merge<'_> {
             return current.cloned();
         }
         let Some(record) = self.record else {
-            let keep = class == Class::Defaulted && c.is_some();
-            return if keep || wanted.is_none() { current.cloned() } else { wanted.cloned() };
+            // An asserted leaf that we do not want may be one that we wrote; an annotation or label that is not ours is the user's.
+            let ours = class == Class::Asserted && !matches!(path, [map, key] if is_map_of_texts(map) && !super::is_own(map, key));
+            let keep = if wanted.is_none() { !ours } else { class == Class::Defaulted && c.is_some() };
+            return if keep { current.cloned() } else { wanted.cloned() };
         };
         if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {
             return wanted.cloned();
@@ -276,6 +278,10 @@ fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<
     let ours = want.iter().filter(|entry| now.contains(entry) || !wrote(entry));
     let theirs = now.iter().filter(|entry| !want.contains(entry) && !wrote(entry));
     Some(leaf::with_entries(kind, wanted, &ours.chain(theirs).cloned().collect::<Vec<_>>()))
+}
+
+fn is_map_of_texts(part: &str) -> bool {
+    matches!(part, "annotations" | "labels")
 }
 
 /// Where an item goes that is new to a list: after the nearest one that comes before it in what we want.

@@ -143,7 +143,7 @@ mod tests {
             "spec": {
                 "initContainers": [init, {"name": "i", "image": "r/i"}],
                 "containers": [{"name": "app", "image": "r/app", "env": [{"name": "A", "value": "b"}]}, proxy],
-                "volumes": [{"name": "linkerd-identity-token", "projected": {}}],
+                    "volumes": [{"name": "linkerd-identity-token", "projected": {}}, {"name": "linkerd-identity-end-entity", "emptyDir": {}}],
             },
         })
     }

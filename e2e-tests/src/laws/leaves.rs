@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where the record stands.
 pub(crate) const RECORD: &str = "metadata/annotations/linkerd.io/injection-record";
 
+/// Where the volume of the service account's token stands.
+pub(crate) const TOKEN_VOLUME: &str = "volumes of the API server";
+
 /// The leaves of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leaves(BTreeMap<String, String>);
@@ -167,7 +170,10 @@ impl Leaves {
         let mut place: usize = 0;
         for volume in volumes.as_array().into_iter().flatten() {
             let name = text(volume, "name");
-            if is_keyed(&name) {
+            if name.starts_with("kube-api-access-") {
+                // The API server's, which keeps it when the container that it was for is gone.
+                self.put(TOKEN_VOLUME, volume);
+            } else if is_keyed(&name) {
                 self.put(&format!("volumes/{name}"), volume);
             } else {
                 self.plain(&format!("spec/volumes/{place}"), volume);

@@ -1,6 +1,6 @@
 //! When two pods are the same to a law, and what of an edit has to survive.
 
-use super::leaves::{Difference, Leaves, RECORD, port_set};
+use super::leaves::{Difference, Leaves, RECORD, TOKEN_VOLUME, port_set};
 
 /// Leaves on which the mesh depends, which nobody but the policy decides; `*` stands for any end.
 const ASSERTED: &[&str] = &[
@@ -18,6 +18,8 @@ const ASSERTED: &[&str] = &[
     "linkerd-proxy/env/LINKERD2_PROXY_ADMIN_LISTEN_ADDR",
     "linkerd-proxy/env/LINKERD2_PROXY_INBOUND_LISTEN_ADDR",
     "linkerd-proxy/env/LINKERD2_PROXY_OUTBOUND_LISTEN_ADDR*",
+    "linkerd-proxy/volumeMounts//var/run/linkerd/identity/*",
+    "linkerd-proxy/volumeMounts//var/run/secrets/tokens",
     "linkerd-init/list",
     "linkerd-init/command*",
     "linkerd-init/args/--incoming-proxy-port",
@@ -38,9 +40,13 @@ pub(super) fn is_asserted(path: &str) -> bool {
     ASSERTED.iter().any(|pattern| pattern.strip_suffix('*').map_or(path == *pattern, |start| path.starts_with(start)))
 }
 
-/// Where two pods are not the same. What LimitRanger did last, its annotation says, not what it did in all.
+/// The annotation of LimitRanger.
+const LIMIT_RANGER: &str = "metadata/annotations/kubernetes.io/limit-ranger";
+
+/// Where two pods are not the same. What LimitRanger did last, its annotation says, not what it did in all; a token's volume stays when
+/// the last container that mounted it is gone.
 pub(super) fn differences(left: &Leaves, right: &Leaves) -> Vec<Difference> {
-    let counts = |path: &str| path != "metadata/annotations/kubernetes.io/limit-ranger";
+    let counts = |path: &str| path != LIMIT_RANGER && path != TOKEN_VOLUME;
     left.only(counts).differences(&right.only(counts))
 }
 
@@ -54,7 +60,7 @@ pub(super) fn differences_but_record(left: &Leaves, right: &Leaves) -> Vec<Diffe
 /// Where an annotation was taken out, `fresh` may inherit it, and where the host network was joined, the API server repeats port
 /// numbers.
 pub(super) fn lost(before: &Leaves, edited: &Leaves, after: &Leaves, fresh: &Leaves, warnings: &[String]) -> Vec<String> {
-    let edits = before.differences(edited).into_iter().filter(|d| !d.path.ends_with("/env-order"));
+    let edits = before.differences(edited).into_iter().filter(|d| !d.path.ends_with("/env-order") && d.path != LIMIT_RANGER);
     let lost = edits.filter(|edit| {
         let now = after.get(&edit.path);
         let inherited = edit.right.is_none() && edit.path.starts_with("metadata/annotations/") && now == fresh.get(&edit.path);
@@ -85,5 +91,7 @@ fn is_named(path: &str, warnings: &[String]) -> bool {
     let (part, rest) = if part == "metadata" { rest.split_once('/').unwrap_or((rest, "")) } else { (part, rest) };
     let leaf =
         if part == "annotations" || part == "labels" || part == "volumes" { rest } else { rest.rsplit('/').next().unwrap_or(rest) };
-    warnings.iter().any(|warning| warning.contains(part) && (warning.contains(leaf) || warning.contains("is gone")))
+    warnings.iter().any(|warning| {
+        warning.contains(part) && (warning.contains(leaf) || warning.contains("is gone") || warning.contains("taken out"))
+    })
 }

@@ -6,7 +6,7 @@ use super::edits::{self, Edit, Touches};
 use super::leaves::Leaves;
 use super::records::{Fate, Way};
 use super::rules::{differences, differences_but_record, is_asserted, lost};
-use super::{Answer, Law, Mesh, Violation, is_ours, records, unsound};
+use super::{Answer, Law, Mesh, Violation, is_ours, records, says_native_twice, unsound};
 use crate::case::Case;
 use crate::policy::{Policy, PolicyError};
 use serde_json::Value;
@@ -41,6 +41,16 @@ fn servers() -> [(&'static str, Option<ApiServer>); 3] {
 }
 
 impl Extent {
+    /// All for a few cases, and the less of each the more there are; all is tried of some ten of them.
+    #[must_use]
+    pub fn for_cases(number: usize) -> Self {
+        const MOST: usize = 48;
+        match number.checked_div(10).unwrap_or_default() {
+            0 | 1 => Extent::All,
+            of => Extent::Share(of.min(MOST)),
+        }
+    }
+
     /// The steps that are tried of a case, for each kind of cluster.
     fn of(self, case: &Case) -> Vec<Vec<Step>> {
         let steps = steps();
@@ -48,8 +58,7 @@ impl Extent {
         match self {
             Extent::All => rows().map(Iterator::collect).collect(),
             Extent::Share(of) => {
-                let start = case.name.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
-                let mut number = start;
+                let mut number = start(case);
                 let mut taken = |_: &Step| {
                     number = number.wrapping_add(1);
                     number.checked_rem(of).is_none_or(|rest| rest == 0)
@@ -58,7 +67,37 @@ impl Extent {
             }
         }
     }
+
+    /// The second edits that are tried of a case.
+    fn thens(self, case: &Case) -> Vec<&'static str> {
+        match self {
+            Extent::All => THENS.to_vec(),
+            Extent::Share(_) => {
+                let place = start(case).checked_rem(THENS.len()).unwrap_or_default();
+                THENS.iter().cycle().skip(place).step_by(3).take(2).copied().collect()
+            }
+        }
+    }
 }
+
+/// Where a case begins in the tables.
+fn start(case: &Case) -> usize {
+    case.name.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)))
+}
+
+/// Edits of the configuration that may come after an edit of the sidecar.
+const THENS: [&str; 10] = [
+    "native sidecar",
+    "no native sidecar",
+    "no native sidecar, and nobody waits",
+    "mesh refused late",
+    "inbound ports given",
+    "resources asked for",
+    "variables asked for",
+    "debug container asked for",
+    "ports of the proxy asked for",
+    "log level, as kubemod",
+];
 
 /// What came of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -101,7 +140,8 @@ pub fn try_case(policy: &dyn Policy, settings: &Value, case: &Case, extent: Exte
         if !first.accepted || is_refused(&mesh.edited(&first.pod, |_| {})) {
             continue;
         }
-        let mut trial = Trial { mesh, name, pod, first, report: Report::default() };
+        let thens = extent.thens(case);
+        let mut trial = Trial { mesh, name, pod, first, thens, report: Report::default() };
         trial.again("nothing", &trial.first.clone())?;
         if case.request.kind == "Pod" {
             for step in steps {
@@ -140,6 +180,8 @@ struct Trial<'a> {
     pod: Value,
     /// The first answer.
     first: Answer,
+    /// The edits of the configuration that are tried after those of the sidecar.
+    thens: Vec<&'static str>,
     report: Report,
 }
 
@@ -201,7 +243,8 @@ impl Trial<'_> {
         }
         let answer = self.call(name, &edited)?;
         // An edit that comes first, and once more where it needs a sidecar to edit.
-        let mut early = self.mesh.call(&self.mesh.edited(&self.pod, edit.apply))?;
+        let early_edited = self.mesh.edited(&self.pod, edit.apply);
+        let mut early = self.mesh.call(&early_edited)?;
         let fresh = self.outcome(&early);
         if matches!(edit.touches, Touches::Sidecar | Touches::Asserted) {
             early = self.mesh.call(&self.mesh.edited(&early.pod, edit.apply))?;
@@ -215,7 +258,7 @@ impl Trial<'_> {
         // A sidecar that comes of the edit was not there to be edited.
         let once = edit.touches == Touches::Sidecar && answer.injected && !self.first.injected;
         // What we inherited and others write once more is theirs in one order and ours in the other.
-        let same = if edited == before { differences_but_record } else { differences };
+        let same = if self.repeats(&early_edited, &before) { differences_but_record } else { differences };
         self.note(Law::Commutation, name, if once { Vec::new() } else { few(same(&late, &early)) });
         if answer.injected {
             let asserted = differences(&late.only(is_asserted), &fresh.only(is_asserted));
@@ -223,28 +266,52 @@ impl Trial<'_> {
         }
         let lost = lost(&Leaves::of(&before), &Leaves::of(&edited), &late, &fresh, &answer.warnings);
         self.note(Law::NoLoss, name, few(lost));
-        if edit.touches == Touches::Asserted && edited != before && !answer.warnings.iter().any(|w| w.ends_with("set back")) {
+        if edit.touches == Touches::Asserted
+            && self.first.injected
+            && edited != before
+            && !answer.warnings.iter().any(|w| w.ends_with(" back"))
+        {
             self.note(Law::NoLoss, name, vec!["set back without a warning".to_owned()]);
         }
         self.again(name, &Answer { warnings: answer.warnings.clone(), ..answer.clone() })?;
         if edit.touches == Touches::Sidecar && self.first.injected {
-            for flip in ["native sidecar", "no native sidecar", "no native sidecar, and nobody waits", "mesh refused late"] {
-                self.flipped(edit, flip)?;
+            for place in self.thens.clone() {
+                self.then(edit, place)?;
             }
         }
         Ok(())
     }
 
-    /// An edit is carried along when the sidecar changes its mode.
-    fn flipped(&mut self, edit: &Edit, flip: &str) -> Result<(), PolicyError> {
-        let Some(flip) = edits::named(flip) else { return Ok(()) };
-        let name = format!("{}, then {}", edit.name, flip.name);
+    /// Whether an edit says in an annotation what the pod inherited anyway.
+    fn repeats(&self, edited: &Value, injected: &Value) -> bool {
+        let annotations =
+            |pod: &Value| pod.pointer("/metadata/annotations").and_then(Value::as_object).cloned().unwrap_or_default();
+        let (own, injected) = (annotations(&self.pod), annotations(injected));
+        annotations(edited).iter().any(|(key, value)| !own.contains_key(key) && injected.get(key) == Some(value))
+    }
+
+    /// An edit of the sidecar stays when the sidecar is wanted otherwise after it, and comes to the same after that.
+    fn then(&mut self, edit: &Edit, then: &str) -> Result<(), PolicyError> {
+        let Some(then) = edits::named(then) else { return Ok(()) };
+        let name = format!("{}, then {}", edit.name, then.name);
         let before = Leaves::of(&self.mesh.edited(&self.first.pod, |_| {}));
         let edited = self.mesh.edited(&self.first.pod, edit.apply);
-        let answer = self.call(&name, &self.mesh.edited(&edited, flip.apply))?;
+        let answer = self.call(&name, &self.mesh.edited(&edited, then.apply))?;
         let after = self.outcome(&answer);
+        if !answer.accepted || is_refused(&self.mesh.edited(&answer.pod, |_| {})) {
+            return Ok(());
+        }
         self.note(Law::NoLoss, &name, few(lost(&before, &Leaves::of(&edited), &after, &before, &answer.warnings)));
-        self.again(&name, &answer)
+        self.again(&name, &answer)?;
+        // An edit that looks at what it finds does not do the same in both orders.
+        if answer.injected && !edit.name.starts_with("images from") && !edit.name.ends_with("as LimitRanger") {
+            let fresh = self.mesh.call(&self.mesh.edited(&self.pod, then.apply))?;
+            let early = self.mesh.call(&self.mesh.edited(&fresh.pod, edit.apply))?;
+            // What is new in the sidecar, the edit may have something to say of.
+            let late = self.mesh.call(&self.mesh.edited(&answer.pod, edit.apply))?;
+            self.note(Law::Commutation, &name, few(differences(&self.outcome(&late), &self.outcome(&early))));
+        }
+        Ok(())
     }
 
     /// A change in the cluster, in both directions.
@@ -287,6 +354,7 @@ impl Trial<'_> {
         let answer = self.call(way.name, &pod)?;
         let after = self.outcome(&answer);
         let mut reasons = match way.fate {
+            Fate::Missing | Fate::Unreadable if says_native_twice(self.mesh.case) => Vec::new(),
             Fate::Missing | Fate::Unreadable => few(differences_but_record(&after, &right)),
             Fate::Forged => few(differences(&after.only(is_asserted), &right.only(is_asserted))),
         };
@@ -297,5 +365,37 @@ impl Trial<'_> {
         let third = self.call(way.name, &self.mesh.edited(&answer.pod, |_| {}))?;
         self.note(Law::Fixpoint, way.name, if third.changed { vec!["changed once more".to_owned()] } else { Vec::new() });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Extent, THENS, steps};
+    use crate::case::corpus;
+
+    #[test]
+    fn the_corpus_goes_through_all_there_is() {
+        let cases = corpus::cases().unwrap();
+        let extent = Extent::for_cases(cases.len());
+        let mut tried = vec![0_usize; steps().len() * 3];
+        let mut thens = std::collections::BTreeSet::new();
+        let number = |step: super::Step, row: usize| {
+            let name = |step: super::Step| match step {
+                super::Step::Edit(edit) => edit.name,
+                super::Step::Change(change) => change.name,
+                super::Step::Record(way) => way.name,
+            };
+            row * steps().len() + steps().into_iter().position(|known| name(known) == name(step)).unwrap()
+        };
+        for case in cases.iter().filter(|case| case.request.kind == "Pod") {
+            for (row, steps) in extent.of(case).into_iter().enumerate() {
+                steps.into_iter().for_each(|step| tried[number(step, row)] += 1);
+            }
+            thens.extend(extent.thens(case));
+        }
+        assert!(tried.iter().all(|times| *times >= 10), "{tried:?}");
+        assert_eq!(thens.len(), THENS.len());
+        assert_eq!(Extent::for_cases(1), Extent::All);
+        assert_eq!(Extent::for_cases(200), Extent::Share(20));
     }
 }

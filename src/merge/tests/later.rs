@@ -131,10 +131,17 @@ fn without_a_record_others_keep_what_is_not_asserted() {
     let mut pod = edited(&first(mk_patch(1, "base", "1")), 9, "else", "9");
     pod["metadata"]["annotations"] = json!({"linkerd.io/created-by": "linkerd-injector-policy 0.0.1"});
     pod["spec"]["initContainers"][1]["future"] = json!({"field": 1});
+    // What is asserted goes where we want nothing there; what bears no name of ours stays.
+    pod["spec"]["initContainers"][1]["securityContext"]["runAsGroup"] = json!(3);
+    pod["metadata"]["annotations"]["linkerd.io/trust-root-sha256"] = json!("old");
+    pod["metadata"]["annotations"]["example.com/a"] = json!("b");
     let (merged, said) = again(&pod, mk_patch(2, "want", "2"));
     let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "9", "--log-level", "else"]);
     assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("9"), arguments));
     assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![]));
+    assert_eq!(proxy(&merged)["securityContext"], json!({"runAsUser": 2}));
+    let annotations = &merged["metadata"]["annotations"];
+    assert_eq!((annotations.get("linkerd.io/trust-root-sha256"), &annotations["example.com/a"]), (None, &json!("b")));
 }
 
 #[test]

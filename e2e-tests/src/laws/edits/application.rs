@@ -28,7 +28,7 @@ pub(super) const EDITS: &[Edit] = &[
     edit("another mesh's sidecar", Application, |pod| add(pod, "containers", None, json!({"name": "istio-proxy", "image": "gcr.io/istio-release/proxyv2:1.29"}))),
     edit("volume and pod settings", Application, |pod| {
         add(pod, "volumes", Some(0), json!({"name": "scratch", "emptyDir": {"sizeLimit": "1Gi"}}));
-        spec(pod).and_then(|s| s.insert("priorityClassName".to_owned(), "system-cluster-critical".into()));
+        spec(pod).and_then(|s| s.insert("terminationGracePeriodSeconds".to_owned(), 75.into()));
     }),
 ];
 

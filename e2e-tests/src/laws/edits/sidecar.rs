@@ -101,6 +101,16 @@ pub(super) const EDITS: &[Edit] = &[
             token.insert("emptyDir".to_owned(), json!({}));
         }
     }),
+    edit("linkerd-init taken out", Asserted, |pod| {
+        if let Some(inits) = spec(pod).and_then(|s| s.get_mut("initContainers")).and_then(Value::as_array_mut) {
+            inits.retain(|c| c.get("name").and_then(Value::as_str) != Some("linkerd-init"));
+        }
+    }),
+    edit("volume and mount of the identity taken out", Asserted, |pod| if proxy(pod).is_some() {
+        let volume = "linkerd-identity-end-entity";
+        if let Some(volumes) = spec(pod).and_then(|s| list_at(s, "volumes")) { volumes.retain(|v| v.get("name").and_then(Value::as_str) != Some(volume)); }
+        of_proxy(pod, |p| if let Some(mounts) = list_at(p, "volumeMounts") { mounts.retain(|m| m.get("name").and_then(Value::as_str) != Some(volume)); });
+    }),
     edit("word on who injected changed", Asserted, |pod| if proxy(pod).is_some() {
         annotate(pod, "linkerd.io/proxy-version", "v0");
     }),
