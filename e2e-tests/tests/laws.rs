@@ -122,8 +122,7 @@ mod laws {
     /// What of a stored pod the model speaks of; the name of a token's volume is drawn by lot.
     fn compared(pod: &Value) -> Value {
         let names = |list: &Value| list.as_array().into_iter().flatten().filter_map(|v| v["name"].as_str()).map(str::to_owned);
-        let drawn: Vec<String> =
-            names(&pod["spec"]["volumes"]).filter(|name| name.starts_with("kube-api-access-")).collect();
+        let drawn: Vec<String> = names(&pod["spec"]["volumes"]).filter(|name| name.starts_with("kube-api-access-")).collect();
         let metadata = &pod["metadata"];
         let mut text =
             json!({"spec": pod["spec"], "annotations": metadata["annotations"], "labels": metadata["labels"]}).to_string();

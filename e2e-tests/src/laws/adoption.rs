@@ -20,8 +20,7 @@ pub fn try_adoption(policy: &dyn Policy, case: &Case, injected: &Value) -> Resul
         if wrong.is_empty() {
             report.held = report.held.saturating_add(1);
         }
-        let violation =
-            |reason| Violation { case: case.name.clone(), law: Law::Commutation, between: between.to_owned(), reason };
+        let violation = |reason| Violation { case: case.name.clone(), law: Law::Commutation, between: between.to_owned(), reason };
         report.violations.extend(wrong.into_iter().take(3).map(violation));
     };
     let (keep, adopt) = (with("keep"), with("adopt"));
