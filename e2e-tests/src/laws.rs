@@ -14,6 +14,7 @@ use crate::policy::{Policy, PolicyError};
 use api_server::ApiServer;
 use leaves::changes_of_users;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -209,14 +210,15 @@ fn manifests(case: &Case) -> Manifests {
     Manifests::new(objects)
 }
 
-/// Whether the pod and its namespace say under different names whether the sidecar is a native one: without the record nobody knows
-/// which of them is inherited.
+/// Whether it is said under several names whether the sidecar is a native one, and by the namespace at least once: without the record
+/// nobody knows which word of a pod is inherited.
 fn says_native_twice(case: &Case) -> bool {
-    let keys = |of: &Map<String, Value>| -> Vec<String> {
+    let keys = |of: &Map<String, Value>| -> BTreeSet<String> {
         of.keys().filter(|key| key.ends_with("linkerd.io/proxy-enable-native-sidecar")).cloned().collect()
     };
     let own = case.request.object.pointer("/metadata/annotations").and_then(Value::as_object).map(keys).unwrap_or_default();
-    !own.is_empty() && keys(&case.namespace.annotations).iter().any(|key| !own.contains(key))
+    let inherited = keys(&case.namespace.annotations);
+    !inherited.is_empty() && own.union(&inherited).count() > 1
 }
 
 /// What is wrong with an answer whatever was asked.

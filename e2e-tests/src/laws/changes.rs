@@ -37,7 +37,7 @@ pub const CHANGES: &[Change] = &[
     change("user and group", |case| values(case, &json!({"proxy": {"uid": 3333, "gid": 3334}}))),
     change("ports", |case| values(case, &json!({"proxy": {"ports": {"admin": 5191, "control": 5190, "inbound": 5143, "outbound": 5140}}}))),
     change("skipped ports", |case| values(case, &json!({"proxyInit": {"ignoreInboundPorts": "25,4567", "ignoreOutboundPorts": "25,587", "skipSubnets": "10.9.0.0/16"}}))),
-    change("opaque ports", |case| values(case, &json!({"proxy": {"opaquePorts": "8080,3306"}}))),
+    change("default opaque ports", |case| values(case, &json!({"proxy": {"opaquePorts": "8080,3306"}}))),
     change("legacy iptables, run as root", |case| values(case, &json!({"proxyInit": {"iptablesMode": "legacy", "runAsRoot": true, "closeWaitTimeoutSecs": 60}}))),
     change("probe timings", |case| values(case, &json!({"proxy": {"livenessProbe": {"initialDelaySeconds": 0, "timeoutSeconds": 5},
         "readinessProbe": {"initialDelaySeconds": 3, "timeoutSeconds": 0}, "startupProbe": {"failureThreshold": 0, "periodSeconds": 4}}}))),

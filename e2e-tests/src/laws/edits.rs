@@ -139,10 +139,10 @@ mod tests {
         });
         let init = json!({"name": "linkerd-init", "image": "i", "args": ["--proxy-uid", "2102", "--inbound-ports-to-ignore", "4190,4191"]});
         json!({
-            "metadata": {"annotations": {"linkerd.io/inject": "enabled", "linkerd.io/created-by": "x"}, "labels": {"a": "b"}},
+            "metadata": {"annotations": {"linkerd.io/inject": "", "config.linkerd.io/access-log": "json", "linkerd.io/created-by": "x"}, "labels": {"a": "b"}},
             "spec": {
                 "initContainers": [init, {"name": "i", "image": "r/i"}],
-                "containers": [{"name": "app", "image": "r/app", "env": [{"name": "A", "value": "b"}]}, proxy],
+                "containers": [proxy, {"name": "app", "image": "r/app", "env": [{"name": "A", "value": "b"}]}, {"name": "b", "image": "r/b"}],
                     "volumes": [{"name": "linkerd-identity-token", "projected": {}}, {"name": "linkerd-identity-end-entity", "emptyDir": {}}],
             },
         })
