@@ -21,7 +21,7 @@ mod laws {
         let mut total = Report::default();
         reports.into_iter().for_each(|report| total.extend(report));
         let shown: Vec<String> = total.violations.iter().take(20).map(ToString::to_string).collect();
-        println!("laws held {}, broken {}", total.held, total.violations.len());
+        eprintln!("laws held {}, broken {}", total.held, total.violations.len());
         assert!(total.violations.is_empty(), "{} violations, of which:\n{}", total.violations.len(), shown.join("\n"));
         assert!(total.held > 0);
     }
@@ -121,8 +121,9 @@ mod laws {
 
     /// What of a stored pod the model speaks of; the name of a token's volume is drawn by lot.
     fn compared(pod: &Value) -> Value {
-        let names = |list: &Value| list.as_array().into_iter().flatten().filter_map(|v| v["name"].as_str()).map(str::to_owned);
-        let drawn: Vec<String> = names(&pod["spec"]["volumes"]).filter(|name| name.starts_with("kube-api-access-")).collect();
+        let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
+        let names = volumes.filter_map(|v| v["name"].as_str()).map(str::to_owned);
+        let drawn: Vec<String> = names.filter(|name| name.starts_with("kube-api-access-")).collect();
         let metadata = &pod["metadata"];
         let mut text =
             json!({"spec": pod["spec"], "annotations": metadata["annotations"], "labels": metadata["labels"]}).to_string();
@@ -178,8 +179,8 @@ mod laws {
                 assert_eq!(compared(&model.admit(pod)), compared(&real), "{name}");
             }
         }
-        println!("{} pods as the API server stores them, {refused} refused", pods.len() - refused);
-        assert!(refused * 20 < pods.len(), "{refused} of {} pods refused", pods.len());
+        eprintln!("{} pods compared with what the API server stores, {refused} of them refused", pods.len());
+        assert!(refused < pods.len() / 20, "{refused} of {} pods refused", pods.len());
     }
 
     #[test]
