@@ -46,7 +46,7 @@ e2e: $(annotated) ## the module in a host, and with the real programs that are o
 
 .PHONY: conformance
 conformance: $(module) ## every case of the corpus against Linkerd's own result, natively and through the module
-	@$(run) conformance -- --complete e2e-tests/conformance/cases e2e-tests/conformance/linkerd
+	@$(run) conformance -- --complete
 
 .PHONY: serve
 serve: $(annotated) ## run the module in a policy-server on this machine

@@ -45,8 +45,6 @@ const LISTS: [&str; 2] = ["initContainers", "containers"];
 pub struct Earlier {
     /// What it wrote, where that is known.
     record: Option<Record>,
-    /// Whether the proxy is there.
-    injected: bool,
     /// Whether the record knows the proxy, or the proxy's own word is that we put it there.
     ours: bool,
     /// Whether there is a record that cannot be read.
@@ -70,13 +68,13 @@ impl Earlier {
             Some(Err(error)) => (None, Some(error)),
         };
         let ours = (injected && by_us) || record.as_ref().is_some_and(knows_the_proxy);
-        (ours || record.is_some()).then_some(Earlier { record, injected, ours, unreadable })
+        (ours || record.is_some()).then_some(Earlier { record, ours, unreadable })
     }
 
     /// Whether the pod has a sidecar that is merged with, rather than one to be inserted.
     #[must_use]
     pub fn injected(&self) -> bool {
-        self.injected && self.ours
+        self.ours
     }
 
     /// What a person should know of the record.
@@ -227,7 +225,13 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
         let found = LISTS.into_iter().find_map(|l| Some((l, named(spec, l, name)?.clone())));
         match (found, want) {
             (None, None) => {}
-            (None, Some(want)) => place::put(spec, patch.place, want.clone()),
+            (None, Some(want)) => {
+                let wrote = earlier.record.as_ref().is_some_and(|r| r.has(&path(&[name, "name"])));
+                warnings.extend(
+                    wrote.then(|| Warning::plain(WarningPlace::Pod, format!("{name} was taken out by others, and put back"))),
+                );
+                place::put(spec, patch.place, want.clone());
+            }
             (Some((_, current)), None) if !earlier.owns_container(&current) => {}
             (Some((list, current)), None) => {
                 warnings.extend(merge.changed(name, &current).then(|| gone(name)));

@@ -40,9 +40,9 @@ pub(crate) enum Kind {
     Exact,
     /// As an amount.
     Quantity,
-    /// As a list whose order means nothing.
+    /// As a list whose order means nothing; entries that others add or take out are theirs to decide.
     Set,
-    /// As a list of ports; what others add to it stays.
+    /// As such a list of ports, in a text or in the value of a variable.
     Ports,
 }
 
@@ -79,6 +79,8 @@ const ROWS: &[Row] = &[
     row(&["*", "restartPolicy"], PLAIN, Asserted),
     row(&["*", "env"], BY_NAME, Defaulted),
     row(&["*", "volumeMounts"], Shape::List(&[("mountPath", "")]), Defaulted),
+    row(&["linkerd-proxy", "volumeMounts", "/var/run/linkerd/identity/*"], PLAIN, Asserted),
+    row(&["linkerd-proxy", "volumeMounts", "/var/run/secrets/tokens"], PLAIN, Asserted),
     row(&["*", "volumeMounts", "*"], PLAIN, Defaulted),
     row(&["*", "ports"], Shape::List(&[("containerPort", ""), ("protocol", "TCP")]), Defaulted),
     row(&["*", "ports", "*"], PLAIN, Asserted),
@@ -167,9 +169,8 @@ pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
             names.dedup();
             (!names.is_empty()).then(|| names.join(","))
         }
-        // The text itself, whether a flag's or that of a variable.
         Kind::Ports => {
-            let text = value.get("value").unwrap_or(value).as_str()?;
+            let text = ports_text(value)?;
             let mut list = ports::list(text, &|_| None);
             list.ranges.sort_unstable();
             list.ranges.dedup();
@@ -209,26 +210,37 @@ fn plain(value: &Value) -> Option<Value> {
     }
 }
 
-/// A list of ports with what another list has beyond it.
-pub(crate) fn union(desired: &Value, current: &Value) -> Value {
-    let text = |value: &Value| value.get("value").unwrap_or(value).as_str().unwrap_or_default().to_owned();
-    let (wanted, found) = (text(desired), text(current));
-    let have = ports::list(&wanted, &|_| None).ranges;
-    let mut joined = wanted;
-    for range in ports::list(&found, &|_| None).ranges {
-        if !have.contains(&range) {
-            if !joined.is_empty() {
-                joined.push(',');
-            }
-            joined.push_str(&range.to_string());
-        }
+/// The text of a list of ports: a flag's, or that of a variable, which the API server drops where it is empty.
+fn ports_text(value: &Value) -> Option<&str> {
+    match value.as_object() {
+        Some(variable) if variable.contains_key("valueFrom") => None,
+        Some(variable) => variable.get("value").map_or(Some(""), Value::as_str),
+        None => value.as_str(),
     }
-    let mut result = desired.clone();
-    match result.as_object_mut() {
-        Some(variable) => {
-            variable.insert("value".to_owned(), joined.into());
+}
+
+/// The entries of a leaf that is a list whose order means nothing; `None` for any other leaf. What cannot be read of a list of ports
+/// is left out.
+pub(crate) fn entries(kind: Kind, value: &Value) -> Option<Vec<String>> {
+    match kind {
+        Kind::Ports => {
+            let text = ports_text(value)?;
+            Some(ports::list(text, &|_| None).ranges.iter().map(ToString::to_string).collect())
         }
-        None => result = joined.into(),
+        Kind::Set => Some(value.as_array()?.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()),
+        Kind::Plain | Kind::Exact | Kind::Quantity => None,
+    }
+}
+
+/// A leaf with other entries.
+pub(crate) fn with_entries(kind: Kind, leaf: &Value, entries: &[String]) -> Value {
+    let mut result = leaf.clone();
+    match (kind, result.as_object_mut()) {
+        (Kind::Set, _) => result = entries.into(),
+        (_, Some(variable)) => {
+            variable.insert("value".to_owned(), entries.join(",").into());
+        }
+        (_, None) => result = entries.join(",").into(),
     }
     result
 }

@@ -5,8 +5,8 @@
 //! | same | any | wanted |
 //! | changed | as recorded | current |
 //! | changed | equal to current | current |
-//! | changed | another | an asserted leaf: wanted, with a warning; a list of ports: both; any other: current |
-//! | no record | | asserted: wanted; any other: current where there is one |
+//! | changed | another | an asserted leaf: wanted, with a warning; a set: entry by entry; any other: current |
+//! | no record | | asserted: wanted, be it nothing; any other: current where there is one |
 //!
 //! An asserted leaf is never left to the record, which users can write.
 
@@ -65,6 +65,14 @@ fn leaves_of(path: &[String], kind: Kind, value: &Value, each: &mut dyn FnMut(&[
     if let Some(canonical) = leaf::canonical(kind, Some(value)) {
         each(path, &canonical);
     }
+    for entry in leaf::entries(kind, value).into_iter().flatten() {
+        each(&entry_path(path, &entry), "");
+    }
+}
+
+/// The path of one entry of a leaf that is a set.
+fn entry_path(path: &[String], entry: &str) -> Vec<String> {
+    path.iter().cloned().chain([entry.to_owned()]).collect()
 }
 
 /// The one leaf of a probe that says what it does.
@@ -133,8 +141,10 @@ impl Merge<'_> {
             return current.cloned();
         }
         let Some(record) = self.record else {
-            let keep = class == Class::Defaulted && c.is_some();
-            return if keep || wanted.is_none() { current.cloned() } else { wanted.cloned() };
+            // An asserted leaf that we do not want may be one that we wrote; an annotation or label that is not ours is the user's.
+            let ours = class == Class::Asserted && !matches!(path, [map, key] if is_map_of_texts(map) && !super::is_own(map, key));
+            let keep = if wanted.is_none() { !ours } else { class == Class::Defaulted && c.is_some() };
+            return if keep { current.cloned() } else { wanted.cloned() };
         };
         if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {
             return wanted.cloned();
@@ -157,10 +167,7 @@ impl Merge<'_> {
         } else if record.is(path, w.as_deref()) {
             current.cloned()
         } else {
-            match (kind, current, wanted) {
-                (Kind::Ports, Some(current), Some(wanted)) => Some(leaf::union(wanted, current)),
-                _ => current.cloned(),
-            }
+            merged_entries(record, path, kind, current, wanted).or_else(|| current.cloned())
         }
     }
 
@@ -261,6 +268,20 @@ impl Merge<'_> {
         };
         if sorted(&merged) == sorted(&now) { current.cloned() } else { Some(flags::write(&merged)) }
     }
+}
+
+/// A set that others and we changed: of the entries that we wrote, those that both still have, and all that either added.
+fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    let wanted = wanted?;
+    let (now, want) = (leaf::entries(kind, current?)?, leaf::entries(kind, wanted)?);
+    let wrote = |entry: &String| record.has(&entry_path(path, entry));
+    let ours = want.iter().filter(|entry| now.contains(entry) || !wrote(entry));
+    let theirs = now.iter().filter(|entry| !want.contains(entry) && !wrote(entry));
+    Some(leaf::with_entries(kind, wanted, &ours.chain(theirs).cloned().collect::<Vec<_>>()))
+}
+
+fn is_map_of_texts(part: &str) -> bool {
+    matches!(part, "annotations" | "labels")
 }
 
 /// Where an item goes that is new to a list: after the nearest one that comes before it in what we want.

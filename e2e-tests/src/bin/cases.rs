@@ -8,7 +8,9 @@ use std::{
 
 use e2e_tests::{
     case::{Case, LineError, read_lines},
-    policy::{self, PolicyError},
+    laws::{Extent, Report, try_case},
+    policy::{self, Policy, PolicyError},
+    real::ask_all,
     settings::{self, SettingsError},
 };
 use lexopt::Arg;
@@ -19,6 +21,7 @@ const HELP: &str = "\
 Runs the policy on cases of the conformance corpus' format (see e2e-tests/conformance/README.md).
 
 Usage: cases [--wasm FILE] [--settings FILE] < cases.jsonl > results.jsonl
+       cases --laws [--wasm FILE] [--settings FILE] < cases.jsonl
 
 Each line of stdin is a case; stdout has one result a line, in the same order:
   outcome   injected, annotated (only the opaque ports were added), skipped, rejected
@@ -27,12 +30,18 @@ Each line of stdin is a case; stdout has one result a line, in the same order:
   message   why it was rejected
   object    the object as it would be stored, where it changes
 
+With --laws, each case is called again and again instead, with other webhooks' edits, changes in the cluster, a spoilt
+record or an API server between the calls. stdout has one line a violation of the laws of reinvocation and, last,
+`laws held N, broken N`. The more cases there are, the fewer edits and changes are tried of each; all are tried of some.
+
 Options:
+  --laws           try the laws of reinvocation
   --wasm FILE      run this module, not the policy compiled into this program
   --settings FILE  settings of the policy, YAML or JSON; the control-plane namespace is the case's
   -h, --help       this text
 
-Exit status: 0 when every case has a result, 1 when the policy gave no answer, 2 when the input cannot be used.
+Exit status: 0 when every case has a result and every law held, 1 when a law is broken or the policy gave no answer, 2 when
+the input cannot be used.
 ";
 
 #[derive(Debug, Error)]
@@ -53,7 +62,8 @@ enum Failure {
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         // Nobody reads on, as in `cases … | head`.
         Err(Failure::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -63,17 +73,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failure> {
+/// Whether all is well.
+fn run() -> Result<bool, Failure> {
+    let mut laws = false;
     let mut module: Option<PathBuf> = None;
     let mut settings = Value::Null;
     let mut args = lexopt::Parser::from_env();
     while let Some(arg) = args.next()? {
         match arg {
+            Arg::Long("laws") => laws = true,
             Arg::Long("wasm") => module = Some(args.value()?.into()),
             Arg::Long("settings") => settings = settings::read(&PathBuf::from(args.value()?))?,
             Arg::Short('h') | Arg::Long("help") => {
                 io::stdout().write_all(HELP.as_bytes())?;
-                return Ok(());
+                return Ok(true);
             }
             other => return Err(other.unexpected().into()),
         }
@@ -81,6 +94,9 @@ fn run() -> Result<(), Failure> {
     let policy = policy::open(module.as_deref())?;
     settings::check(policy.as_ref(), &settings)?;
 
+    if laws {
+        return try_laws(policy.as_ref(), &settings);
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     for case in read_lines::<Case>(io::stdin().lock(), "case") {
         let case = case?;
@@ -88,5 +104,26 @@ fn run() -> Result<(), Failure> {
         serde_json::to_writer(&mut out, &result).map_err(io::Error::from)?;
         out.write_all(b"\n")?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(true)
+}
+
+fn try_laws(policy: &dyn Policy, settings: &Value) -> Result<bool, Failure> {
+    let cases = read_lines::<Case>(io::stdin().lock(), "case").collect::<Result<Vec<_>, _>>()?;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let extent = Extent::for_cases(cases.len());
+    let reports = ask_all(&cases, workers, |case| {
+        try_case(policy, settings, case, extent).map_err(|source| Failure::Case { name: case.name.clone(), source })
+    });
+    let mut total = Report::default();
+    for report in reports {
+        total.extend(report?);
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    for violation in &total.violations {
+        writeln!(out, "{violation}")?;
+    }
+    writeln!(out, "laws held {}, broken {}", total.held, total.violations.len())?;
+    out.flush()?;
+    Ok(total.violations.is_empty())
 }

@@ -97,14 +97,51 @@ fn the_table_of_the_merge_holds_for_each_class_of_leaf() {
 }
 
 #[test]
+fn what_others_take_out_is_put_back_with_a_warning() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    pod["spec"]["volumes"].as_array_mut().unwrap().retain(|v| v["name"] != "linkerd-identity-token");
+    for taken in ["linkerd-init", "linkerd-proxy"] {
+        let mut pod = pod.clone();
+        pod["spec"]["initContainers"].as_array_mut().unwrap().retain(|c| c["name"] != taken);
+        let (merged, said) = again(&pod, mk_patch(1, "base", "1"));
+        assert_eq!(names(&merged, "initContainers"), ["linkerd-init", "linkerd-proxy", "x"]);
+        let volume = "pod: volumes.linkerd-identity-token was changed by others, and set back";
+        assert_eq!(said, [volume.to_owned(), format!("pod: {taken} was taken out by others, and put back")]);
+    }
+}
+
+#[test]
+fn sets_are_merged_entry_by_entry() {
+    let base = first(mk_patch(1, "base", "1,2,3"));
+    for (current, wanted, result) in [
+        // Others added 9 and took 2 out.
+        ("1,3,9", "1,2,3", "1,3,9"),
+        ("1,3,9", "3,4", "3,4,9"),
+        ("1,3,9", "2", "9"),
+        ("9", "", "9"),
+    ] {
+        let (merged, said) = again(&edited(&base, 1, "base", current), mk_patch(1, "base", wanted));
+        let (_, _, ports, arguments) = leaves(&merged);
+        assert_eq!((&ports, &arguments[3], said), (&json!(result), &json!(result), vec![]), "{current} {wanted}");
+    }
+}
+
+#[test]
 fn without_a_record_others_keep_what_is_not_asserted() {
     let mut pod = edited(&first(mk_patch(1, "base", "1")), 9, "else", "9");
     pod["metadata"]["annotations"] = json!({"linkerd.io/created-by": "linkerd-injector-policy 0.0.1"});
     pod["spec"]["initContainers"][1]["future"] = json!({"field": 1});
+    // What is asserted goes where we want nothing there; what bears no name of ours stays.
+    pod["spec"]["initContainers"][1]["securityContext"]["runAsGroup"] = json!(3);
+    pod["metadata"]["annotations"]["linkerd.io/trust-root-sha256"] = json!("old");
+    pod["metadata"]["annotations"]["example.com/a"] = json!("b");
     let (merged, said) = again(&pod, mk_patch(2, "want", "2"));
     let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "9", "--log-level", "else"]);
     assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("9"), arguments));
     assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![]));
+    assert_eq!(proxy(&merged)["securityContext"], json!({"runAsUser": 2}));
+    let annotations = &merged["metadata"]["annotations"];
+    assert_eq!((annotations.get("linkerd.io/trust-root-sha256"), &annotations["example.com/a"]), (None, &json!("b")));
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn leaves_that_say_the_same_are_the_same() {
         (Kind::Set, json!(["B", "A", "B"]), json!(["A", "B"])),
         (Kind::Set, json!([]), json!(null)),
         (Kind::Ports, json!("80, 90-91"), json!({"value": "90-91,80,80"})),
+        (Kind::Ports, json!({"name": "A", "value": ""}), json!({"name": "A"})),
     ] {
         assert_eq!(leaf::canonical(kind, Some(&left)), leaf::canonical(kind, Some(&right)), "{left} {right}");
     }
@@ -62,6 +63,9 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-init", "args", "--proxy-uid"], Class::Asserted),
         (&["linkerd-init", "args", "--incoming-proxy-port"], Class::Asserted),
         (&["volumes", "linkerd-identity-token"], Class::Asserted),
+        (&["linkerd-proxy", "volumeMounts", "/var/run/linkerd/identity/end-entity"], Class::Asserted),
+        (&["linkerd-proxy", "volumeMounts", "/var/run/secrets/tokens"], Class::Asserted),
+        (&["linkerd-proxy", "volumeMounts", "/etc/ssl"], Class::Defaulted),
         (&["linkerd-proxy", "image"], Class::Defaulted),
         (&["linkerd-proxy", "resources", "limits", "cpu"], Class::Defaulted),
         (&["linkerd-proxy", "lifecycle", "preStop"], Class::Defaulted),
@@ -85,14 +89,17 @@ fn identities_addresses_and_places_are_asserted() {
 }
 
 #[test]
-fn of_two_lists_of_ports_the_union_starts_with_ours() {
-    for (ours, theirs, union) in [
-        (json!("1,2"), json!("2,3-4"), json!("1,2,3-4")),
-        (json!(""), json!("3"), json!("3")),
-        (json!("1"), json!(""), json!("1")),
-        (json!({"name": "A", "value": "1"}), json!({"name": "A", "value": "2,x"}), json!({"name": "A", "value": "1,2"})),
+fn sets_are_read_and_written_entry_by_entry() {
+    for (kind, leaf, entries, written) in [
+        (Kind::Ports, json!("2, 3-4,x"), Some(vec!["2", "3-4"]), json!("2,3-4")),
+        (Kind::Ports, json!({"name": "A", "value": ""}), Some(vec![]), json!({"name": "A", "value": ""})),
+        (Kind::Ports, json!({"name": "A", "valueFrom": {}}), None, json!({"name": "A", "value": "", "valueFrom": {}})),
+        (Kind::Set, json!(["B", "A"]), Some(vec!["B", "A"]), json!(["B", "A"])),
+        (Kind::Plain, json!("1,2"), None, json!("")),
     ] {
-        assert_eq!(leaf::union(&ours, &theirs), union);
+        let found = leaf::entries(kind, &leaf);
+        assert_eq!(found, entries.map(|e| e.into_iter().map(str::to_owned).collect::<Vec<_>>()), "{leaf}");
+        assert_eq!(leaf::with_entries(kind, &leaf, &found.unwrap_or_default()), written, "{leaf}");
     }
 }
 

@@ -1,0 +1,31 @@
+//! Certificates of servers on the loopback interface, made anew for every test.
+
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
+
+/// A certificate for 127.0.0.1 that vouches for itself, and its key.
+pub struct Certificate {
+    /// The certificate, which is also what a client has to trust.
+    pub pem: String,
+    /// The private key.
+    pub key_pem: String,
+    /// The certificate in binary.
+    pub der: Vec<u8>,
+    /// The private key in binary, as PKCS 8.
+    pub key_der: Vec<u8>,
+}
+
+impl Certificate {
+    /// Makes a key and signs a certificate with it.
+    ///
+    /// # Errors
+    /// There is no randomness to make a key from.
+    pub fn for_loopback() -> Result<Self, rcgen::Error> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, "test server");
+        params.subject_alt_names = vec![SanType::IpAddress(std::net::Ipv4Addr::LOCALHOST.into())];
+        let key = KeyPair::generate()?;
+        let signed = params.self_signed(&key)?;
+        Ok(Self { pem: signed.pem(), key_pem: key.serialize_pem(), der: signed.der().to_vec(), key_der: key.serialize_der() })
+    }
+}
