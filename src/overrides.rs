@@ -341,7 +341,7 @@ fn skip_subnets(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
 }
 
 fn inbound_policy(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
-    proxy_env::readable("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", text)?;
+    proxy_env::policy(text)?;
     if scope.values.cluster_networks.is_empty() && proxy_env::policy_needs_networks(text) {
         return Err("one that needs clusterNetworks".into());
     }

@@ -140,6 +140,15 @@ pub fn readable(name: &str, value: &str) -> Result<(), ProxyEnvError> {
     }
 }
 
+/// Checks that a default inbound policy is one that the proxy knows, as it is written: no reference to another variable gives one
+/// that can be relied on.
+///
+/// # Errors
+/// [`ProxyEnvError::NotPolicy`].
+pub fn policy(text: &str) -> Result<(), ProxyEnvError> {
+    check(Kind::Policy, text)
+}
+
 /// Whether a default inbound policy works only when the cluster's networks are known, as the proxy sees it: those of the
 /// cluster, and `audit`.
 #[must_use]

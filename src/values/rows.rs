@@ -80,9 +80,7 @@ pub(super) const ROWS: &[Row] = &[
     row("proxy.disableInboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_inbound_protocol_detect_timeout, x)),
     row("proxy.opaquePorts", |v, x| text(&mut v.proxy.opaque_ports, x, any)),
     row("proxy.await", |v, x| boolean(&mut v.proxy.await_ready, x)),
-    row("proxy.defaultInboundPolicy", |v, x| {
-        text(&mut v.proxy.default_inbound_policy, x, |s| reads("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", s))
-    }),
+    row("proxy.defaultInboundPolicy", |v, x| text(&mut v.proxy.default_inbound_policy, x, |s| said(proxy_env::policy(s)))),
     row("proxy.accessLog", |v, x| text(&mut v.proxy.access_log, x, |s| reads("LINKERD2_PROXY_ACCESS_LOG", s))),
     row("proxy.shutdownGracePeriod", |v, x| {
         text(&mut v.proxy.shutdown_grace_period, x, |s| optional("LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD", s))

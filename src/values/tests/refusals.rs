@@ -96,7 +96,7 @@ const REFUSED: &[(&str, &str, &[&str], &str)] = &[
     (
         "proxy.defaultInboundPolicy",
         r#""deny""#,
-        &[r#""none""#, "null"],
+        &[r#""none""#, "null", r#""$(A)""#],
         "not one of deny, audit, all-authenticated, all-unauthenticated, cluster-authenticated, cluster-unauthenticated",
     ),
     ("proxy.startupProbe", r#"{"periodSeconds": 9}"#, &["[]", "5"], "not an object"),
