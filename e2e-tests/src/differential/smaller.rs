@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::case::Case;
 
 /// What makes a container, a port, an owner what it is.
-const NEEDED: &[&str] = &["name", "image", "containerPort", "containers", "port", "ports", "apiVersion", "kind", "uid"];
+const NEEDED: &[&str] = &["name", "image", "containerPort", "containers", "port", "apiVersion", "kind", "uid"];
 
 /// Annotations longer than this are not tried without single characters.
 const LONG: usize = 60;
@@ -109,10 +109,15 @@ type Step = String;
 fn paths(value: &Value) -> Vec<Vec<Step>> {
     let mut found = Vec::new();
     collect(value, &mut Vec::new(), &mut |path, _| {
-        let is_needed = path.last().is_some_and(|key| NEEDED.contains(&key.as_str()));
+        let is_text = path.iter().any(|step| step == "annotations" || step == "labels");
+        let is_needed = path.len() > 1 && !is_text && path.last().is_some_and(|key| NEEDED.contains(&key.as_str()));
         // The last of the containers, or of a service's ports, must stay.
-        let is_last = matches!(path, [_, list, at] if at == "0" && (list == "containers" || list == "ports"));
-        if !path.is_empty() && !(is_needed && path.len() != 1 && !path.iter().any(|key| key == "annotations")) && !is_last {
+        let is_last = match path {
+            [spec, list] => spec == "spec" && list == "ports",
+            [spec, list, at] => spec == "spec" && at == "0" && (list == "containers" || list == "ports"),
+            _ => false,
+        };
+        if !path.is_empty() && !is_needed && !is_last {
             found.push(path.to_vec());
         }
     });
@@ -173,8 +178,20 @@ fn remove(value: &mut Value, path: &[Step]) {
     }
 }
 
-/// The text without each of its characters in turn, or its halves where it is long.
+/// The text without each of its characters in turn, or without an eighth of it where it is long; a JSON list without each of its
+/// elements, or with each of them alone.
 fn shorter(text: &str) -> Vec<String> {
+    if let Ok(Value::Array(elements)) = serde_json::from_str(text)
+        && elements.len() > 1
+    {
+        let alone = elements.iter().map(|element| vec![element.clone()]);
+        let without = (0..elements.len()).map(|at| {
+            let mut rest = elements.clone();
+            rest.remove(at);
+            rest
+        });
+        return alone.chain(without).map(|list| Value::Array(list).to_string()).collect();
+    }
     let characters: Vec<char> = text.chars().collect();
     let parts = if characters.len() > LONG { 8 } else { characters.len() };
     let size = characters.len().checked_div(parts).unwrap_or(0).max(1);
@@ -212,6 +229,7 @@ mod tests {
     fn texts_get_shorter() {
         assert_eq!(shorter("abc"), ["bc", "ac", "ab"]);
         assert_eq!(shorter(""), Vec::<String>::new());
+        assert_eq!(shorter("[1, 2]"), ["[1]", "[2]", "[2]", "[1]"]);
         assert_eq!(shorter(&"a".repeat(80)).len(), 8);
     }
 }
