@@ -77,8 +77,14 @@ impl Host {
         self.calls.take()
     }
 
+    /// What was logged of failures.
     fn logs(&self) -> Vec<String> {
-        self.logs.take()
+        self.logs.take().into_iter().filter(|line| !line.starts_with("info: ")).collect()
+    }
+
+    /// What was logged of decisions.
+    fn decisions(&self) -> Vec<String> {
+        self.logs.take().iter().filter_map(|line| line.strip_prefix("info: ")).map(str::to_owned).collect()
     }
 }
 
