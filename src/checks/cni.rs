@@ -11,6 +11,7 @@ use crate::annotation as key;
 use crate::parse::network;
 use crate::parse::ports::{self, PortRange};
 use crate::values::{Ports, Values};
+use crate::warning::Place;
 
 /// Overrides that linkerd-cni does not look at, where they change something.
 pub(super) fn ignored(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
@@ -42,17 +43,22 @@ pub(crate) fn read_by_plugin(values: &Values) -> [(&'static str, Option<String>)
     ]
 }
 
-/// The pod's own words of which linkerd-cni makes something else. What a pod inherits is written down as both read it.
+/// Words of which linkerd-cni makes something else: the pod's own, and of those that it inherits, which are written down as both read
+/// them, the ones that mean nothing here and something there.
 pub(super) fn read_otherwise(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     if !injection.values.cni_enabled {
         return Vec::new();
     }
     let mut findings = Vec::new();
     for (key, meant) in read_by_plugin(injection.values) {
-        let Some(own) = scene.pod.annotation(key) else { continue };
         let of_namespace = injection.annotations.of_namespace(key).filter(|text| !text.is_empty());
-        let read = if own.is_empty() { of_namespace } else { Some(own) };
-        // Where linkerd-cni reads nothing, its own configuration holds, which is said elsewhere to be that of the mesh.
+        let means_nothing = meant.as_deref().is_none_or(str::is_empty);
+        let (place, read) = match scene.pod.annotation(key) {
+            Some("") => (Place::Annotation(key), of_namespace),
+            Some(own) => (Place::Annotation(key), Some(own)),
+            None => (Place::NamespaceAnnotation(key), of_namespace.filter(|_| means_nothing)),
+        };
+        // Where linkerd-cni reads nothing, its own configuration holds.
         let Some(read) = read else { continue };
         let same = match key {
             key::SKIP_INBOUND_PORTS | key::SKIP_OUTBOUND_PORTS => {
@@ -72,7 +78,7 @@ pub(super) fn read_otherwise(scene: &Scene<'_>, injection: &Injection<'_>) -> Ve
                 Some(meant) => format!("write {meant}"),
                 None => "take it out".to_owned(),
             };
-            findings.push(Finding::new(crate::warning::Place::Annotation(key), [advice]));
+            findings.push(Finding::new(place, [advice]));
         }
     }
     findings
