@@ -125,12 +125,12 @@ struct Finding {
 }
 
 impl Finding {
-    fn new(place: Place, words: impl IntoIterator<Item = impl ToString>) -> Finding {
-        Finding { place, value: None, words: words.into_iter().map(|w| w.to_string()).collect() }
+    fn new(place: Place, words: &[&str]) -> Finding {
+        Finding { place, value: None, words: words.iter().map(|word| (*word).to_owned()).collect() }
     }
 
     /// One about a value, which stands in quotes before the sentence.
-    fn of_value(place: Place, value: &str, words: impl IntoIterator<Item = impl ToString>) -> Finding {
+    fn of_value(place: Place, value: &str, words: &[&str]) -> Finding {
         Finding { value: Some(value.to_owned()), ..Finding::new(place, words) }
     }
 }
@@ -311,7 +311,10 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "tcp-probe",
         severity: Severity::Surprising,
-        reference: reference!("`tcpSocket` probes", "their port is redirected: the proxy answers, whether the application does or not"),
+        reference: reference!(
+            "`tcpSocket` probes",
+            "their port is redirected: the proxy answers, whether the application does or not"
+        ),
         sentence: "the {} of container {} only reaches the proxy, which answers; use httpGet, grpc or exec",
         find: Find::Injected(pod::tcp_probes),
     },

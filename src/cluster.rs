@@ -7,7 +7,7 @@ use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
-use kubewarden_policy_sdk::host_capabilities::kubernetes::{GetResourceRequest, ListAllResourcesRequest};
+use kubewarden_policy_sdk::host_capabilities::kubernetes::GetResourceRequest;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,38 +218,17 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// [`LookupError`]. A policy server without the right to list and watch does not answer at all.
     pub fn limit_ranges(&self, namespace: &str) -> Result<Vec<Item>, LookupError> {
-        #[derive(Deserialize)]
-        struct List {
-            #[serde(default)]
-            items: Vec<LimitRange>,
-        }
-        #[derive(Deserialize)]
-        struct LimitRange {
-            metadata: Place,
-            #[serde(default)]
-            spec: Option<Spec>,
-        }
-        #[derive(Deserialize)]
-        struct Place {
-            #[serde(default)]
-            namespace: Option<String>,
-        }
-        #[derive(Deserialize)]
-        struct Spec {
-            #[serde(default)]
-            limits: Option<Vec<Item>>,
-        }
         let target = Target { kind: "LimitRange", namespace: None, name: String::new() };
-        let request = ListAllResourcesRequest {
-            api_version: "v1".to_owned(),
-            kind: target.kind.to_owned(),
-            label_selector: None,
-            field_selector: None,
-            field_masks: Some(BTreeSet::from(["spec".to_owned()])),
+        let request = serde_json::json!({
+            "api_version": "v1", "kind": target.kind, "label_selector": null, "field_selector": null, "field_masks": ["spec"],
+        });
+        let mut list: Value = self.ask("list_resources_all", &request, &target)?;
+        let Some(Value::Array(ranges)) = list.get_mut("items").map(Value::take) else {
+            return Err(LookupError::Unusable { target, problem: "the answer is not of its shape" });
         };
-        let list: List = self.ask("list_resources_all", &request, &target)?;
-        let here = list.items.into_iter().filter(|range| range.metadata.namespace.as_deref() == Some(namespace));
-        Ok(here.filter_map(|range| range.spec?.limits).flatten().collect())
+        let is_here = |range: &Value| range.pointer("/metadata/namespace").and_then(Value::as_str) == Some(namespace);
+        let items = ranges.into_iter().filter(is_here).filter_map(|mut range| Some(range.pointer_mut("/spec/limits")?.take()));
+        Ok(items.filter_map(|items| if let Value::Array(items) = items { Some(items) } else { None }).flatten().collect())
     }
 
     /// Writes one line to the host's log; a host that cannot log changes nothing.

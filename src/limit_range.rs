@@ -9,27 +9,10 @@
 use crate::parse::quantity::{self, Quantity};
 use crate::values::{Constraint, Resources};
 use crate::workload::{Container, List, Workload};
-use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
-/// One item of a LimitRange.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Item {
-    /// What it is about: `Container`, `Pod` or `PersistentVolumeClaim`.
-    #[serde(rename = "type")]
-    kind: String,
-    min: Option<Amounts>,
-    max: Option<Amounts>,
-    /// The limit where none is set.
-    default: Option<Amounts>,
-    /// The request where none is set.
-    default_request: Option<Amounts>,
-    max_limit_request_ratio: Option<Amounts>,
-}
-
-type Amounts = BTreeMap<String, Value>;
+/// One item of a LimitRange, as it is.
+pub type Item = Value;
 
 /// An amount with its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +26,8 @@ impl Amount {
         Some(Amount { text: text.to_owned(), value: quantity::resource(text).ok()? })
     }
 
-    fn of(amounts: &Option<Amounts>, resource: &str) -> Option<Amount> {
-        let value = amounts.as_ref()?.get(resource)?;
+    fn of(item: &Item, list: &str, resource: &str) -> Option<Amount> {
+        let value = item.get(list)?.get(resource)?;
         Amount::read(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())
     }
 
@@ -71,15 +54,15 @@ struct Bounds {
 impl Bounds {
     fn of(items: &[Item], kind: &str, resource: &str) -> Bounds {
         let mut bounds = Bounds::default();
-        for item in items.iter().filter(|item| item.kind == kind) {
-            let of = |amounts: &Option<Amounts>| Amount::of(amounts, resource);
-            let default = of(&item.default).or_else(|| of(&item.max));
-            let default_request = of(&item.default_request).or_else(|| default.clone()).or_else(|| of(&item.min));
+        for item in items.iter().filter(|item| item.get("type").and_then(Value::as_str) == Some(kind)) {
+            let of = |list: &str| Amount::of(item, list, resource);
+            let default = of("default").or_else(|| of("max"));
+            let default_request = of("defaultRequest").or_else(|| default.clone()).or_else(|| of("min"));
             bounds.default = bounds.default.or(default);
             bounds.default_request = bounds.default_request.or(default_request);
-            bounds.min = narrower(bounds.min, of(&item.min), |new, old| new > old);
-            bounds.max = narrower(bounds.max, of(&item.max), |new, old| new < old);
-            bounds.ratio = narrower(bounds.ratio, of(&item.max_limit_request_ratio), |new, old| new < old);
+            bounds.min = narrower(bounds.min, of("min"), above);
+            bounds.max = narrower(bounds.max, of("max"), below);
+            bounds.ratio = narrower(bounds.ratio, of("maxLimitRequestRatio"), below);
         }
         bounds
     }
@@ -175,10 +158,9 @@ fn fit_one(resource: &'static str, constraint: &mut Constraint, bounds: &Bounds)
         }
     }
     let mut changes = Vec::new();
-    for (which, set, now, text) in [
-        ("request", set_request, &request, &mut constraint.request),
-        ("limit", set_limit.clone(), &limit, &mut constraint.limit),
-    ] {
+    for (which, set, now, text) in
+        [("request", set_request, &request, &mut constraint.request), ("limit", set_limit.clone(), &limit, &mut constraint.limit)]
+    {
         let Some(now) = now else { continue };
         match &set {
             Some(set) if set.value == now.value => {}
@@ -188,7 +170,7 @@ fn fit_one(resource: &'static str, constraint: &mut Constraint, bounds: &Bounds)
                 text.clone_from(&now.text);
             }
             // The API server writes a limit down as the request, too; that is not ours to do.
-            None if which == "request" && set_limit.as_ref().is_some_and(|limit| limit.value == now.value) => {}
+            None if which == "request" && set_limit.is_some() && limit.as_ref().is_some_and(|l| l.value == now.value) => {}
             None => text.clone_from(&now.text),
         }
     }

@@ -122,7 +122,9 @@ mod tests {
             assert_eq!(TemplateKind::of(group, kind).unwrap().place_of_annotations(), place, "{kind}");
         }
         assert_eq!(KINDS.len(), 6);
-        for (group, kind) in [("", "Deployment"), ("batch", "Deployment"), ("apps", "deployment"), ("", "ReplicationController"), ("", "Pod")] {
+        for (group, kind) in
+            [("", "Deployment"), ("batch", "Deployment"), ("apps", "deployment"), ("", "ReplicationController"), ("", "Pod")]
+        {
             assert_eq!(TemplateKind::of(group, kind), None, "{group} {kind}");
         }
     }

@@ -66,20 +66,23 @@ impl Warning {
 #[must_use]
 pub fn lines(warnings: &[Warning]) -> Vec<String> {
     const MOST: usize = 32;
-    let mut lines: Vec<String> = Vec::new();
-    let mut more = 0_usize;
-    for line in warnings.iter().map(Warning::to_string) {
-        if lines.contains(&line) {
-            continue;
-        }
-        if lines.len() < MOST {
-            lines.push(line);
-        } else {
-            more = more.saturating_add(1);
-        }
-    }
+    let mut lines = distinct(warnings);
+    let more = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
     if more > 0 {
         lines.push(format!("{more} more warnings"));
+    }
+    lines
+}
+
+/// Each warning once, in order.
+#[must_use]
+pub fn distinct(warnings: &[Warning]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in warnings.iter().map(Warning::to_string) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
     }
     lines
 }

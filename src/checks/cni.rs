@@ -28,7 +28,7 @@ pub(super) fn ignored(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> 
     let changed = rows.iter().filter(|(_, of)| of(&before) != of(&now)).map(|(key, _)| *key);
     let close_wait = (injection.values.proxy_init.close_wait_timeout_secs != 0).then_some(key::CLOSE_WAIT_TIMEOUT);
     let found = changed.chain(close_wait).filter_map(|key| injection.annotations.first(&[key]));
-    found.map(|(place, _)| Finding::new(place, [""; 0])).collect()
+    found.map(|(place, _)| Finding::new(place, &[])).collect()
 }
 
 /// The annotations that linkerd-cni reads, in the form in which the injection means them.
@@ -78,7 +78,7 @@ pub(super) fn read_otherwise(scene: &Scene<'_>, injection: &Injection<'_>) -> Ve
                 Some(meant) => format!("write {meant}"),
                 None => "take it out".to_owned(),
             };
-            findings.push(Finding::new(place, [advice]));
+            findings.push(Finding::new(place, &[&advice]));
         }
     }
     findings

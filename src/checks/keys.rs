@@ -34,15 +34,14 @@ pub(super) fn asked_and_skipped(scene: &Scene<'_>) -> Vec<Finding> {
         _ => false,
     };
     let reason = scene.reasons.iter().find(hopeless);
-    reason.map(|reason| Finding::new(Place::Pod, [reason])).into_iter().collect()
+    reason.map(|reason| Finding::new(Place::Pod, &[&reason.to_string()])).into_iter().collect()
 }
 
 /// What an inject annotation or label asks for, where the pod itself is treated otherwise and has no annotation that says so.
 fn is_unheard(scene: &Scene<'_>, asks: Option<&str>) -> bool {
     let refuses = asks == Some("disabled");
     let heard = scene.reasons.is_empty() != refuses;
-    let undecided =
-        scene.reasons.iter().all(|reason| matches!(reason, SkipReason::NotEnabled | SkipReason::InvalidAtNamespace));
+    let undecided = scene.reasons.iter().all(|reason| matches!(reason, SkipReason::NotEnabled | SkipReason::InvalidAtNamespace));
     asks.is_some_and(|asks| !asks.is_empty()) && scene.pod.annotation(key::INJECT).is_none() && undecided && !heard
 }
 
@@ -55,7 +54,7 @@ pub(super) fn inject_as_label(scene: &Scene<'_>) -> Vec<Finding> {
         (Place::Namespace, namespace.and_then(|n| n.labels.get(key::INJECT)).map(String::as_str)),
     ];
     let unheard = labels.into_iter().filter(|(_, label)| is_unheard(scene, *label));
-    unheard.map(|(place, _)| Finding::new(place, [""; 0])).collect()
+    unheard.map(|(place, _)| Finding::new(place, &[])).collect()
 }
 
 /// Annotations of a workload that only mean something on its pods.
@@ -77,7 +76,7 @@ pub(super) fn annotations_on_workload(scene: &Scene<'_>) -> Vec<Finding> {
         more => format!(", as are {more} others"),
     };
     let place = Place::Workload(template.kind.kind);
-    vec![Finding::of_value(place, first, [template.kind.place_of_annotations(), others])]
+    vec![Finding::of_value(place, first, &[&template.kind.place_of_annotations(), &others])]
 }
 
 /// Keys of Linkerd's domains that are none.
@@ -85,7 +84,7 @@ pub(super) fn unknown(scene: &Scene<'_>, _: &Injection<'_>) -> Vec<Finding> {
     let own = scene.pod.annotations().into_iter().flat_map(|map| map.keys()).map(|key| (Place::Annotations, key));
     let namespace = scene.namespace.into_iter().flat_map(|n| n.annotations.keys());
     let all = own.chain(namespace.map(|key| (Place::NamespaceAnnotations, key)));
-    all.filter(|(_, key)| is_unknown(key)).map(|(place, key)| Finding::of_value(place, key, [hint(key)])).collect()
+    all.filter(|(_, key)| is_unknown(key)).map(|(place, key)| Finding::of_value(place, key, &[&hint(key)])).collect()
 }
 
 fn is_unknown(key: &str) -> bool {

@@ -20,7 +20,7 @@ pub(super) fn ports_of_the_proxy(scene: &Scene<'_>, injection: &Injection<'_>) -
     for container in scene.pod.containers() {
         for port in container.ports().iter().filter(|p| protocol(p) == "TCP").filter_map(|p| port_number(p.get("containerPort"))) {
             if let Some((_, name)) = names.iter().find(|(own, _)| *own == port) {
-                findings.push(Finding::new(Place::Pod, [&port.to_string(), container.name(), name]));
+                findings.push(Finding::new(Place::Pod, &[&port.to_string(), container.name(), name]));
             }
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn users_of_the_proxy(scene: &Scene<'_>, injection: &Injection<'_>) -
             if let (Some(id), Some(own)) = (id, own)
                 && id == own
             {
-                findings.push(Finding::new(Place::Pod, [container.name(), what, &id.to_string()]));
+                findings.push(Finding::new(Place::Pod, &[container.name(), what, &id.to_string()]));
             }
         }
     }
@@ -48,21 +48,21 @@ pub(super) fn users_of_the_proxy(scene: &Scene<'_>, injection: &Injection<'_>) -
 pub(super) fn proxy_outlives_job(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let ends = injection.patch.place == ProxyPlace::Native || injection.values.proxy.enable_shutdown_endpoint;
     let policy = scene.pod.spec("restartPolicy").and_then(Value::as_str).filter(|_| scene.pod.runs_once() && !ends);
-    policy.map(|policy| Finding::new(Place::Pod, [policy])).into_iter().collect()
+    policy.map(|policy| Finding::new(Place::Pod, &[policy])).into_iter().collect()
 }
 
 /// A wait that is asked for and does not happen. What the mesh's values say is for all pods, native or not.
 pub(super) fn wait_of_native_sidecar(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let waits = injection.patch.place == ProxyPlace::Native && injection.values.proxy.wait_before_exit_seconds > 0;
     let asked = injection.annotations.first(&[key::WAIT_BEFORE_EXIT]).filter(|_| waits);
-    asked.map(|(place, _)| Finding::new(place, [""; 0])).into_iter().collect()
+    asked.map(|(place, _)| Finding::new(place, &[])).into_iter().collect()
 }
 
 /// A wait that is cut short.
 pub(super) fn wait_beyond_grace(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let (wait, grace) = (injection.values.proxy.wait_before_exit_seconds, scene.pod.grace_period_seconds());
     let beyond = injection.patch.place != ProxyPlace::Native && wait > 0 && wait >= grace;
-    beyond.then(|| Finding::new(Place::Pod, [wait, grace])).into_iter().collect()
+    beyond.then(|| Finding::new(Place::Pod, &[&wait.to_string(), &grace.to_string()])).into_iter().collect()
 }
 
 /// Probes that ask the proxy and mean the application.
@@ -81,7 +81,7 @@ pub(super) fn tcp_probes(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Fi
         let probes = ["readinessProbe", "livenessProbe", "startupProbe"].into_iter().filter(|p| is_redirected(&container, p));
         let probes: Vec<&str> = probes.collect();
         if !probes.is_empty() {
-            findings.push(Finding::new(Place::Pod, [&probes.join(" and "), container.name()]));
+            findings.push(Finding::new(Place::Pod, &[&probes.join(" and "), container.name()]));
         }
     }
     findings
@@ -107,5 +107,5 @@ pub(super) fn other_protocols(scene: &Scene<'_>, _: &Injection<'_>) -> Vec<Findi
     };
     let listed = ["UDP", "SCTP"].map(|protocol| (protocol, of(protocol)));
     let used = listed.iter().filter(|(_, ports)| !ports.is_empty());
-    used.map(|(protocol, ports)| Finding::new(Place::Pod, [*protocol, &ports.join(", ")])).collect()
+    used.map(|(protocol, ports)| Finding::new(Place::Pod, &[protocol, &ports.join(", ")])).collect()
 }

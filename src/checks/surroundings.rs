@@ -11,8 +11,19 @@ use serde_json::Value;
 
 /// Capabilities that the baseline level lets containers add.
 const BASELINE: &[&str] = &[
-    "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP",
-    "SETUID", "SYS_CHROOT",
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
 ];
 /// Those that the restricted level does.
 const RESTRICTED: &[&str] = &["NET_BIND_SERVICE"];
@@ -27,7 +38,7 @@ pub(super) fn pod_security(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<
         let why = refusal(&container, &scene.pod, level == "restricted")?;
         // Somebody else may redirect the traffic.
         let advice = if container.name() == container::INIT { "; use linkerd-cni" } else { "" };
-        Some(Finding::new(Place::Namespace, [level, container.name(), &format!("{why}{advice}")]))
+        Some(Finding::new(Place::Namespace, &[level, container.name(), &format!("{why}{advice}")]))
     });
     refused.collect()
 }
@@ -70,34 +81,34 @@ fn refusal(container: &Container<'_>, pod: &Workload<'_>, restricted: bool) -> O
 pub(super) fn uid_out_of_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let Some((Some(range), text)) = injection.uid_range else { return Vec::new() };
     let uid = injection.values.proxy.uid;
-    if range.contains(uid) { Vec::new() } else { vec![Finding::new(Place::Pod, [&uid.to_string(), text])] }
+    if range.contains(uid) { Vec::new() } else { vec![Finding::new(Place::Pod, &[&uid.to_string(), text])] }
 }
 
 /// A range that gives no user.
 pub(super) fn uid_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     match injection.uid_range {
-        Some((range, _)) if range.is_none_or(|range| range.of_proxy().is_none()) => vec![Finding::new(Place::Namespace, [""; 0])],
+        Some((range, _)) if range.is_none_or(|range| range.of_proxy().is_none()) => vec![Finding::new(Place::Namespace, &[])],
         _ => Vec::new(),
     }
 }
 
 /// Limit ranges that could not be read.
 pub(super) fn limit_ranges_unread(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
-    injection.limits.unreadable.iter().map(|error| Finding::new(Place::Namespace, [error])).collect()
+    injection.limits.unreadable.iter().map(|error| Finding::new(Place::Namespace, &[error])).collect()
 }
 
 /// What limit ranges changed.
 pub(super) fn limit_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let changes = injection.limits.changes.iter().map(|change| {
         let moved = if change.raised { "raises" } else { "lowers" };
-        Finding::new(Place::Namespace, [moved, change.resource, change.which, &change.from, &change.to])
+        Finding::new(Place::Namespace, &[moved, change.resource, change.which, &change.from, &change.to])
     });
     changes.collect()
 }
 
 /// What they allow a pod, and the pod exceeds.
 pub(super) fn limit_range_of_pods(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
-    let found = |Excess { resource, which, sum, most }: &Excess| Finding::new(Place::Pod, [*resource, which, sum, most]);
+    let found = |Excess { resource, which, sum, most }: &Excess| Finding::new(Place::Pod, &[resource, which, sum, most]);
     injection.limits.excesses.iter().map(found).collect()
 }
 
@@ -108,7 +119,7 @@ pub(super) fn quality_of_service(scene: &Scene<'_>, injection: &Injection<'_>) -
     let lost = scene.pod.containers().next().is_some()
         && scene.pod.containers().all(|container| is_guaranteed(&container))
         && !injected.all(|container| is_guaranteed(&container));
-    lost.then(|| Finding::new(Place::Pod, [""; 0])).into_iter().collect()
+    lost.then(|| Finding::new(Place::Pod, &[])).into_iter().collect()
 }
 
 fn is_guaranteed(container: &Container<'_>) -> bool {

@@ -24,10 +24,10 @@ fn every_check_has_its_own_name_and_sentence_and_the_worst_come_first() {
 #[test]
 fn words_stand_in_their_places() {
     let check = CHECKS.iter().find(|check| check.name == "wait-beyond-grace").unwrap();
-    let warning = worded(check, Finding::new(Place::Pod, [40, 30]));
+    let warning = worded(check, Finding::new(Place::Pod, &["40", "30"]));
     let expected = "pod: the proxy waits 40 s when it is stopped, and terminationGracePeriodSeconds ends it after 30 s";
     assert_eq!(warning.to_string(), expected);
     let check = CHECKS.iter().find(|check| check.name == "unknown-annotation").unwrap();
-    let warning = worded(check, Finding::of_value(Place::Annotations, "config.linkerd.io/x", ["; did you mean y"]));
+    let warning = worded(check, Finding::of_value(Place::Annotations, "config.linkerd.io/x", &["; did you mean y"]));
     assert_eq!(warning.to_string(), "annotations: \"config.linkerd.io/x\" is unknown; did you mean y");
 }

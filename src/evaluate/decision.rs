@@ -112,7 +112,8 @@ impl Evaluation<'_> {
         let (default_opaque_ports, configured_ports) = (values.proxy.opaque_ports.clone(), values.proxy.ports);
         let annotations = Annotations::new(self.object, &namespace.annotations);
         let uid_range = self.uid_range(&namespace);
-        let of_range = uid_range.and_then(|(range, _)| range?.of_proxy()).filter(|_| values.proxy.uid == Values::default().proxy.uid);
+        let of_range =
+            uid_range.and_then(|(range, _)| range?.of_proxy()).filter(|_| values.proxy.uid == Values::default().proxy.uid);
         if let Some(uid) = of_range {
             openshift::run_as(&mut values, uid);
         }

@@ -1,8 +1,6 @@
 //! Every setting, one row each: its key, its reference, and how its value is read.
 
-use super::{
-    ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, OpenshiftUid, Reinvocation, Settings, Source, Workloads,
-};
+use super::{ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, OpenshiftUid, Reinvocation, Settings, Source, Workloads};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

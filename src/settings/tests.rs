@@ -1,7 +1,8 @@
 //! Each setting, good and bad, and all faults at once.
 
 use super::{
-    ForeignInjection, LimitRange, OpenshiftUid, OnError, OnInvalidAnnotation, Reinvocation, SETTINGS, Settings, SettingsErrors, Source, Workloads,
+    ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, OpenshiftUid, Reinvocation, SETTINGS, Settings, SettingsErrors,
+    Source, Workloads,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

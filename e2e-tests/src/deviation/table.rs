@@ -2,8 +2,8 @@
 
 use super::reading::{LinkerdResult, Reading};
 use super::{
-    Deviation, Expected, cni, decide, env, faults, images, inherit, metadata, numbers, object, opaque, ports, resources, security, text,
-    times,
+    Deviation, Expected, cni, decide, env, faults, images, inherit, metadata, numbers, object, opaque, ports, resources, security,
+    text, times,
 };
 use serde_json::{Value, json};
 
