@@ -26,6 +26,8 @@ pub const WORKLOAD_NS: &str = "linkerd.io/workload-ns";
 pub const POD_SECURITY_ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 /// Annotation of a namespace on OpenShift: the user ids that its pods may run as, `START/LENGTH` or `START-END`.
 pub const OPENSHIFT_UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
+/// What LimitRanger filled in, in its words.
+pub const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 /// Label set by the Deployment controller on the pods of one ReplicaSet.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 /// Label: the application instance; the trace service name before [`APP_NAME`].

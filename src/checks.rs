@@ -303,9 +303,9 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Surprising,
         reference: reference!(
             "requests and limits of CPU and memory",
-            "all containers have equal ones, and an injected one has not: the pod is not Guaranteed, and a ResourceQuota on limits refuses it"
+            "all containers have equal ones, and an injected one has not, nor does LimitRanger fill them in: the pod is no longer Guaranteed, and without limits a ResourceQuota on them refuses it"
         ),
-        sentence: "no longer Guaranteed, and refused by quotas on limits, unless the proxy has limits of CPU and memory",
+        sentence: "no longer Guaranteed{}, for want of equal requests and limits of the proxy",
         find: Find::Injected(surroundings::quality_of_service),
     },
     Check {
@@ -315,7 +315,7 @@ pub const CHECKS: &[Check] = &[
             "`tcpSocket` probes",
             "their port is redirected: the proxy answers, whether the application does or not"
         ),
-        sentence: "the {} of container {} only reaches the proxy, which answers; use httpGet, grpc or exec",
+        sentence: "the proxy answers the tcpSocket {} of container {}; use httpGet, grpc or exec",
         find: Find::Injected(pod::tcp_probes),
     },
     Check {

@@ -30,6 +30,7 @@ const WARNINGS: &str = "linkerd.io/injection-warnings";
 pub struct Try {
     /// The check.
     pub check: &'static str,
+    /// The object, and what is around it.
     pub ask: Ask,
     /// All that is said.
     pub told: &'static [&'static str],
@@ -139,7 +140,7 @@ fn a_decision_is_one_line_in_the_log() {
                 "INFO Pod shop/web: not injected, reason host_network_enabled, owner StatefulSet/web",
             ),
             (
-                Ask::meshed(serde_json::json!({"config.linkerd.io/proxy-uid": "0"}), nothing()).settings(rejecting),
+                Ask::meshed(serde_json::json!({"config.linkerd.io/proxy-uid": "0"}), nothing()).settings(rejecting.clone()),
                 "INFO Pod shop/web: rejected, reason invalid_annotation",
             ),
         ] {

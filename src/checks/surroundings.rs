@@ -112,14 +112,18 @@ pub(super) fn limit_range_of_pods(_: &Scene<'_>, injection: &Injection<'_>) -> V
     injection.limits.excesses.iter().map(found).collect()
 }
 
-/// A pod whose containers all have what the sidecar lacks: limits of CPU and memory, and requests that are equal.
+/// A pod whose containers all have what the sidecar lacks: limits of CPU and memory, and requests that are equal. Where LimitRanger
+/// gave the pod its own, it gives the sidecar the same.
 pub(super) fn quality_of_service(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let patch = injection.patch;
-    let mut injected = [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten().map(Container::of);
-    let lost = scene.pod.containers().next().is_some()
+    let injected = || [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten().map(Container::of);
+    let lost = scene.pod.annotation(key::LIMIT_RANGER).is_none()
+        && scene.pod.containers().next().is_some()
         && scene.pod.containers().all(|container| is_guaranteed(&container))
-        && !injected.all(|container| is_guaranteed(&container));
-    lost.then(|| Finding::new(Place::Pod, &[])).into_iter().collect()
+        && !injected().all(|container| is_guaranteed(&container));
+    let unlimited = injected().any(|container| ["cpu", "memory"].iter().any(|r| container.amount("limits", r).is_none()));
+    let refused = if unlimited { ", and refused by quotas on limits" } else { "" };
+    lost.then(|| Finding::new(Place::Pod, &[refused])).into_iter().collect()
 }
 
 fn is_guaranteed(container: &Container<'_>) -> bool {

@@ -163,15 +163,13 @@ fn of_pods() -> Vec<Try> {
             "tcp-probe",
             json!({}),
             app(json!({"readinessProbe": tcp(json!(8080)), "livenessProbe": tcp(json!(8080))})),
-            &[
-                "pod: the readinessProbe and livenessProbe of container app only reaches the proxy, which answers; use httpGet, grpc or exec",
-            ],
+            &["pod: the proxy answers the tcpSocket readinessProbe and livenessProbe of container app; use httpGet, grpc or exec"],
         ),
         plain(
             "tcp-probe",
             json!({}),
             app(json!({"ports": [{"name": "web", "containerPort": 80}], "startupProbe": tcp(json!("web"))})),
-            &["pod: the startupProbe of container app only reaches the proxy, which answers; use httpGet, grpc or exec"],
+            &["pod: the proxy answers the tcpSocket startupProbe of container app; use httpGet, grpc or exec"],
         ),
         plain("tcp-probe", json!({}), app(json!({"readinessProbe": {"httpGet": {"port": 8080}}})), &[]),
         plain(
@@ -197,13 +195,13 @@ fn of_pods() -> Vec<Try> {
             "quality-of-service",
             json!({}),
             app(json!({"resources": resources("1", "64Mi")})),
-            &["pod: no longer Guaranteed, and refused by quotas on limits, unless the proxy has limits of CPU and memory"],
+            &["pod: no longer Guaranteed, and refused by quotas on limits, for want of equal requests and limits of the proxy"],
         ),
         plain(
             "quality-of-service",
             json!({"config.linkerd.io/proxy-cpu-limit": "1", "config.linkerd.io/proxy-memory-limit": "64Mi", "config.linkerd.io/proxy-memory-request": "32Mi"}),
             app(json!({"resources": {"limits": {"cpu": "1", "memory": "64Mi"}}})),
-            &["pod: no longer Guaranteed, and refused by quotas on limits, unless the proxy has limits of CPU and memory"],
+            &["pod: no longer Guaranteed, for want of equal requests and limits of the proxy"],
         ),
         plain(
             "quality-of-service",
@@ -213,6 +211,12 @@ fn of_pods() -> Vec<Try> {
         ),
         plain("quality-of-service", json!({}), app(json!({"resources": {"limits": {"memory": "64Mi"}}})), &[]),
         plain("quality-of-service", json!({}), json!({}), &[]),
+        plain(
+            "quality-of-service",
+            json!({"kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu, memory limit for container app"}),
+            app(json!({"resources": resources("1", "64Mi")})),
+            &[],
+        ),
     ]
 }
 
@@ -380,7 +384,7 @@ fn of_keys() -> Vec<Try> {
                 enabled(),
             ),
             &[
-                "Deployment: \"config.linkerd.io/ad…\" is without effect outside of spec.template.metadata.annotations, as are 2 others",
+                "Deployment: \"config.linkerd.io/admin-…\" is without effect outside of spec.template.metadata.annotations, as are 2 others",
             ],
         ),
         with(
