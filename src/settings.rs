@@ -273,6 +273,9 @@ impl Settings {
                 }
             }
             Source::Settings => {
+                if read.limit_range == LimitRange::Apply {
+                    errors.push(SettingsError::Conflict("limitRange has no effect with source: settings; nothing is looked up"));
+                }
                 errors.extend(values.settle().into_iter().map(SettingsError::Values));
                 if let Err(problem) = pem::bundle(&values.trust_anchors) {
                     errors.push(SettingsError::Invalid {

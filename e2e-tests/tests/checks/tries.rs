@@ -409,7 +409,7 @@ fn of_keys() -> Vec<Try> {
             "unknown-annotation",
             Ask::meshed(json!({}), json!({})).namespace(json!({"config.linkerd.io/proxy-wait-before-exit-seconds": "4"})),
             &[
-                "namespace's annotations: \"config.…\" is unknown; did you mean config.alpha.linkerd.io/proxy-wait-before-exit-seconds",
+                "namespace's annotations: \"config.linke…\" is unknown; did you mean config.alpha.linkerd.io/proxy-wait-before-exit-seconds",
             ],
         ),
         with(
