@@ -24,12 +24,15 @@
 //! host, in one order. (5) `validate` never panics and never fails: every failure has a chosen answer.
 
 pub mod annotation;
+pub mod checks;
 pub mod cluster;
 pub mod decide;
 mod evaluate;
 mod gather;
+mod limit_range;
 mod merge;
 mod opaque_ports;
+mod openshift;
 pub mod overrides;
 mod owner;
 pub mod parse;
@@ -38,6 +41,7 @@ mod render;
 mod request;
 pub mod response;
 pub mod settings;
+mod template;
 pub mod values;
 pub mod warning;
 mod workload;

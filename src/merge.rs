@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use three_way::{Merge, note};
 
 /// Annotations of ours that say what we did; whoever wrote them, they are ours.
-const OWN_ANNOTATIONS: &[&str] = &[key::CREATED_BY, key::PROXY_VERSION, key::TRUST_ROOT_SHA256, key::RECORD];
+const OWN_ANNOTATIONS: &[&str] = &[key::CREATED_BY, key::PROXY_VERSION, key::TRUST_ROOT_SHA256, key::WARNINGS, key::RECORD];
 /// Labels of ours, beside those of the owner.
 const OWN_LABELS: &[&str] = &[key::CONTROL_PLANE_NS, key::WORKLOAD_NS];
 /// Containers of ours.

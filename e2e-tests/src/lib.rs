@@ -9,6 +9,7 @@ pub mod added;
 pub mod admission;
 pub mod annotate;
 pub mod artefacts;
+pub mod ask;
 pub mod case;
 pub mod cluster;
 pub mod compare;

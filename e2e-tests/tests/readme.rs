@@ -4,7 +4,7 @@ use e2e_tests::{
     case::corpus,
     conformance::{Corpus, Report},
     policy::Native,
-    reference::{annotations, parity, put_between_marks, second_call, settings},
+    reference::{annotations, checks, parity, put_between_marks, second_call, settings},
 };
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
@@ -27,9 +27,13 @@ fn the_references_are_those_of_the_tables() {
     let second_call = format!("```diff\n{}```\n", second_call().unwrap());
     let [corpus, further] = reports();
     let parity = parity(&corpus, &further);
-    for (name, table) in
-        [("settings", settings()), ("annotations", annotations()), ("second-call", second_call), ("parity", parity)]
-    {
+    for (name, table) in [
+        ("settings", settings()),
+        ("annotations", annotations()),
+        ("checks", checks()),
+        ("second-call", second_call),
+        ("parity", parity),
+    ] {
         expected = put_between_marks(&expected, name, &table).unwrap_or_else(|| panic!("no marks for {name} in the README"));
     }
     if std::env::var_os("UPDATE_README").is_some() {

@@ -62,6 +62,24 @@ impl Quantity {
         self.cores
     }
 
+    /// The thousandths in it, rounded up; `None` below zero, and where 128 bits do not hold them.
+    #[must_use]
+    pub fn thousandths(&self) -> Option<u128> {
+        if self.negative {
+            return None;
+        }
+        let mut scaled = self.clone();
+        round_up(&mut scaled, -3);
+        let mut number: u128 = 0;
+        for digit in &scaled.digits {
+            number = number.checked_mul(10)?.checked_add(u128::from(*digit))?;
+        }
+        for _ in 0..if number == 0 { 0 } else { scaled.exponent.saturating_add(3) } {
+            number = number.checked_mul(10)?;
+        }
+        Some(number)
+    }
+
     /// The power of ten that the absolute value is below; meaningless for zero.
     fn magnitude(&self) -> i64 {
         self.exponent.saturating_add(i64::try_from(self.digits.len()).unwrap_or(i64::MAX))

@@ -68,6 +68,8 @@ pub struct Answer {
     pub status: u16,
     /// The object, or a `Status` that says why there is none.
     pub body: Value,
+    /// What a person is warned of, as kubectl prints it.
+    pub warnings: Vec<String>,
 }
 
 impl Answer {
@@ -292,7 +294,20 @@ impl ApiServer {
 }
 
 fn answer(mut response: ureq::http::Response<ureq::Body>) -> Result<Answer, AskError> {
-    Ok(Answer { status: response.status().as_u16(), body: response.body_mut().read_json()? })
+    let headers = response.headers().get_all("warning").iter();
+    let warnings = headers.filter_map(|header| warning(std::str::from_utf8(header.as_bytes()).ok()?)).collect();
+    Ok(Answer { status: response.status().as_u16(), body: response.body_mut().read_json()?, warnings })
+}
+
+/// The text of a warning header: `299 - "…"`, with backslashes before quotes and backslashes.
+fn warning(header: &str) -> Option<String> {
+    let quoted = header.strip_prefix("299 - \"")?.strip_suffix('"')?;
+    let mut text = String::new();
+    let mut letters = quoted.chars();
+    while let Some(letter) = letters.next() {
+        text.push(if letter == '\\' { letters.next()? } else { letter });
+    }
+    Some(text)
 }
 
 /// A client that trusts the certificates in a file, and no others; none as long as there is no certificate.
@@ -330,6 +345,18 @@ fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_are_read_as_they_were_meant() {
+        for (header, text) in [
+            (r#"299 - "a \"b\" \\n""#, Some(r#"a "b" \n"#)),
+            (r#"299 - """#, Some("")),
+            (r#"199 - "a""#, None),
+            (r#"299 - "a"#, None),
+        ] {
+            assert_eq!(warning(header).as_deref(), text, "{header}");
+        }
+    }
 
     #[test]
     fn starts_answers_and_ends() {

@@ -6,3 +6,5 @@ mod injection;
 mod mesh;
 #[cfg(test)]
 mod reinvocation;
+#[cfg(test)]
+mod telling;

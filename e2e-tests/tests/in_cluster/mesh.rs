@@ -35,6 +35,11 @@ pub struct Mesh {
 impl Mesh {
     /// Starts both servers, with all rights of `artefacts/rbac.yaml` but those on the configuration; or says that `test` is skipped.
     pub fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, &[])
+    }
+
+    /// The same with more policies, by id and settings.
+    pub fn start_with(test: &str, more: &[(&str, Value)]) -> Option<Self> {
         let program = programs::find_or_skip("policy-server", test)?;
         let module = artefacts::annotated_module_or_skip(test)?;
         let api = ApiServer::start(&Programs::find_or_skip(test)?, &[]).unwrap();
@@ -48,7 +53,16 @@ impl Mesh {
         let kubeconfig = folder.file("kubeconfig");
         fs::write(&kubeconfig, service_account(&api).to_string()).unwrap();
         let text = fs::read_to_string(shipped().join("policies.yml")).unwrap();
-        let policies = text.replace("module: MODULE", &format!("module: file://{}", module.display()));
+        let mut policies: Value = serde_norway::from_str(&text).unwrap();
+        for (id, settings) in more {
+            policies[id] = policies["linkerd-injector"].clone();
+            policies[id]["settings"] = settings.clone();
+        }
+        for policy in policies.as_object_mut().unwrap().values_mut() {
+            policy["module"] = json!(format!("file://{}", module.display()));
+        }
+        // JSON is YAML.
+        let policies = policies.to_string();
         let policies = PolicyServer::start(&program, &folder.file("policy-server"), &policies, &kubeconfig).unwrap();
         Some(Self { policies, api, folder })
     }
@@ -57,6 +71,13 @@ impl Mesh {
     pub fn grant(&self) {
         for object in artefact("rbac.yaml").iter().filter(|object| object["kind"] == "RoleBinding") {
             self.create(object);
+        }
+    }
+
+    /// Gives it the rights that following limit ranges takes.
+    pub fn grant_limit_ranges(&self) {
+        for object in artefact("rbac-limitranges.yaml") {
+            self.create(&object);
         }
     }
 
@@ -72,9 +93,26 @@ impl Mesh {
         configuration
     }
 
+    /// The webhook of one of several policies, for the namespaces whose label `policy` names it.
+    pub fn webhook_of(&self, id: &str) -> Value {
+        let mut configuration = self.webhook();
+        configuration["metadata"]["name"] = json!(id);
+        let webhook = &mut configuration["webhooks"][0];
+        webhook["clientConfig"] = client(&self.policies.url(id), &self.policies.ca);
+        webhook["failurePolicy"] = json!("Fail");
+        webhook["namespaceSelector"] = json!({"matchLabels": {"policy": id}});
+        configuration
+    }
+
     /// A namespace with the service account that its pods run under; nobody else makes one here.
     pub fn namespace(&self, name: &str, annotations: &Value) {
-        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "annotations": annotations}}));
+        self.labelled_namespace(name, annotations, &json!({}));
+    }
+
+    /// The same with labels.
+    pub fn labelled_namespace(&self, name: &str, annotations: &Value, labels: &Value) {
+        let metadata = json!({"name": name, "annotations": annotations, "labels": labels});
+        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
         self.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}));
     }
 
