@@ -3,10 +3,12 @@
 //! A pod is of use only when all three can read it. [`api_server`] starts a real API server, [`container`] turns what a
 //! pod says about a container into the environment and the arguments that the container's program gets, and
 //! [`identity`] writes the files that a proxy reads before its environment counts as read. [`policy_server`] runs the
-//! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`].
+//! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`]. A
+//! [`registry`] holds the module on its way there.
 
 use std::{
     io,
+    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -17,6 +19,7 @@ pub mod certificate;
 pub mod container;
 pub mod identity;
 pub mod policy_server;
+pub mod registry;
 pub mod webhook;
 
 /// A temporary folder that goes away with its owner.
@@ -53,6 +56,21 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Ports that nobody listens on. They are all taken at once, so that they differ.
+///
+/// # Errors
+/// There is none.
+pub fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+    let mut taken = Vec::new();
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        *port = listener.local_addr()?.port();
+        taken.push(listener);
+    }
+    Ok(ports)
 }
 
 /// Asks about every item, several at once, and gives the answers in the items' order.

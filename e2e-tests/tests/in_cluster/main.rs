@@ -6,3 +6,7 @@ mod injection;
 mod mesh;
 #[cfg(test)]
 mod reinvocation;
+#[cfg(test)]
+mod rights;
+#[cfg(test)]
+mod shipped;
