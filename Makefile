@@ -25,6 +25,10 @@ demo: $(module) ## build the module and show what it does to artefacts/examples/
 test: ## everything that must pass, with a count of the tests at the end
 	@.ci/test fmt lint unit build e2e e2e-tests conformance
 
+.PHONY: test-e2e
+test-e2e: ## of that, what needs the module
+	@.ci/test build e2e e2e-tests conformance
+
 .PHONY: fmt
 fmt: ## check the formatting (`cargo fmt --all` mends it)
 	@cargo fmt --all --check
