@@ -27,6 +27,7 @@ pub mod annotation;
 pub mod cluster;
 pub mod decide;
 mod evaluate;
+mod gather;
 mod merge;
 mod opaque_ports;
 pub mod overrides;

@@ -20,14 +20,14 @@ mod resources;
 mod three_way;
 
 use crate::annotation as key;
+use crate::gather;
 use crate::owner;
 use crate::render::{PodPatch, container, volume_names, volume_source};
 use crate::settings::ForeignInjection;
 use crate::warning::{Place as WarningPlace, Warning};
 use edit::{child, existing, items, name_of, named, put_named, set, take_out};
-use filled::Limits;
 use record::{Record, RecordError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use three_way::{Merge, note};
 
@@ -49,6 +49,8 @@ pub struct Earlier {
     ours: bool,
     /// Whether there is a record that cannot be read.
     unreadable: Option<RecordError>,
+    /// The names of the pod's owners.
+    owners: Vec<String>,
 }
 
 impl Earlier {
@@ -68,7 +70,8 @@ impl Earlier {
             Some(Err(error)) => (None, Some(error)),
         };
         let ours = (injected && by_us) || record.as_ref().is_some_and(knows_the_proxy);
-        (ours || record.is_some()).then_some(Earlier { record, ours, unreadable })
+        let owners = items(pod.get("metadata").unwrap_or(&Value::Null), "ownerReferences").iter().map(|o| name_of(o).to_owned());
+        (ours || record.is_some()).then(|| Earlier { record, ours, unreadable, owners: owners.collect() })
     }
 
     /// Whether the pod has a sidecar that is merged with, rather than one to be inserted.
@@ -97,7 +100,7 @@ impl Earlier {
             for map in ["annotations", "labels"] {
                 let Some(Value::Object(entries)) = meta.get_mut(map) else { continue };
                 let before = entries.len();
-                entries.retain(|name, value| !self.owns_text(map, name) && !self.wrote(map, name, value));
+                entries.retain(|name, value| !self.owns_text(map, name, value) && !self.wrote(map, name, value));
                 if entries.is_empty() && before > 0 {
                     set(meta, map, None);
                 }
@@ -143,9 +146,16 @@ impl Earlier {
             }
     }
 
-    /// The same of an annotation or label.
-    fn owns_text(&self, map: &str, name: &str) -> bool {
-        name == key::RECORD || (is_own(map, name) && self.ours && self.knowing().is_none_or(|r| r.has(&path(&[map, name]))))
+    /// The same of an annotation or label. Without a record, a label that names no owner of the pod is the user's.
+    fn owns_text(&self, map: &str, name: &str, value: &Value) -> bool {
+        let owner = |label: &str| self.owners.iter().any(|owner| owner.starts_with(label));
+        name == key::RECORD
+            || (is_own(map, name)
+                && self.ours
+                && match self.knowing() {
+                    Some(record) => record.has(&path(&[map, name])),
+                    None => !owner::is_label(name) || value.as_str().is_some_and(owner),
+                })
     }
 
     /// The record, where it knows the sidecar.
@@ -213,7 +223,7 @@ pub fn apply(object: &mut Value, patch: PodPatch) {
 /// Merges an injection with the one that an earlier call left.
 #[must_use]
 pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Warning> {
-    let mut merge = Merge { record: earlier.record.as_ref(), limits: Limits::of(object), set_back: Vec::new() };
+    let mut merge = Merge::new(earlier, object);
     metadata(child(object, "metadata"), patch.annotations, &patch.labels, &mut merge);
     let spec = child(object, "spec");
     volumes(spec, patch.volumes, earlier, &mut merge);
@@ -299,7 +309,7 @@ fn gone(name: &str) -> Warning {
 /// What is lost of others' edits when a pod becomes its application view, which takes out exactly what an earlier call put in.
 #[must_use]
 pub fn losses(object: &Value, earlier: &Earlier) -> Vec<Warning> {
-    let merge = Merge { record: earlier.record.as_ref(), limits: Limits::of(object), set_back: Vec::new() };
+    let merge = Merge::new(earlier, object);
     let spec = object.get("spec").unwrap_or(&Value::Null);
     let containers = OWN_CONTAINERS.iter().filter_map(|name| LISTS.iter().find_map(|list| Some((*name, named(spec, list, name)?))));
     let ours = containers.filter(|(_, c)| earlier.owns_container(c));
@@ -321,7 +331,7 @@ pub fn remember_annotation(object: &mut Value, key: &str, value: &str) {
 type Texts = BTreeMap<&'static str, String>;
 
 fn texts(map: &Texts) -> Value {
-    map.iter().map(|(key, value)| ((*key).to_owned(), Value::from(value.clone()))).collect::<Map<_, _>>().into()
+    gather::object(map.iter().map(|(key, value)| ((*key).to_owned(), Value::from(value.clone())))).into()
 }
 
 #[cfg(test)]

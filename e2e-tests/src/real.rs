@@ -3,8 +3,8 @@
 //! A pod is of use only when all three can read it. [`api_server`] starts a real API server, [`container`] turns what a
 //! pod says about a container into the environment and the arguments that the container's program gets, and
 //! [`identity`] writes the files that a proxy reads before its environment counts as read. [`policy_server`] runs the
-//! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`]. A
-//! [`registry`] holds the module on its way there.
+//! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`]; [`linkerd`] is the
+//! injector that the policy takes the place of. A [`registry`] holds the module on its way to users.
 
 use std::{
     io,
@@ -18,6 +18,7 @@ pub mod api_server;
 pub mod certificate;
 pub mod container;
 pub mod identity;
+pub mod linkerd;
 pub mod policy_server;
 pub mod registry;
 pub mod webhook;

@@ -1,6 +1,10 @@
-//! The tables of the README that are made from the policy's own.
+//! What the README says that is made from the policy: its own tables, and what it does.
 //!
 //! A test holds the README against them; with `UPDATE_README` set it writes them there.
+
+mod second_call;
+
+pub use second_call::{SecondCallError, second_call};
 
 use linkerd_injector_policy::{overrides::OVERRIDES, settings::SETTINGS};
 

@@ -1,6 +1,6 @@
 //! The README says what the tables say.
 
-use e2e_tests::reference::{annotations, put_between_marks, settings};
+use e2e_tests::reference::{annotations, put_between_marks, second_call, settings};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
 
@@ -8,7 +8,8 @@ const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
 fn the_references_are_those_of_the_tables() {
     let written = std::fs::read_to_string(README).unwrap();
     let mut expected = written.clone();
-    for (name, table) in [("settings", settings()), ("annotations", annotations())] {
+    let second_call = format!("```diff\n{}```\n", second_call().unwrap());
+    for (name, table) in [("settings", settings()), ("annotations", annotations()), ("second-call", second_call)] {
         expected = put_between_marks(&expected, name, &table).unwrap_or_else(|| panic!("no marks for {name} in the README"));
     }
     if std::env::var_os("UPDATE_README").is_some() {

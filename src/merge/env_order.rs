@@ -3,37 +3,77 @@
 //! Source: `pkg/kubelet/kubelet_pods.go` and `third_party/forked/golang/expansion` of kubernetes/kubernetes.
 
 use super::edit::name_of;
+use crate::gather;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// Moves a variable up, to right before the first that refers to it, where it stands after. All others keep their order; a circle
-/// of references stays as it is.
+/// Moves a variable up, to right before the first that refers to it, where it stands after. All others keep their order; an
+/// environment with a circle of references stays as it is.
 ///
-/// `sources` are the orders that were merged, in which a reference before its definition is meant to be: it stays.
-pub(crate) fn settle(env: &mut Vec<Value>, sources: [Vec<&str>; 2]) {
+/// `sources` are the orders that were merged, as the places of the names in them, in which a reference before its definition is meant to be: it stays.
+pub(crate) fn settle(env: &mut Vec<Value>, sources: [&BTreeMap<&str, usize>; 2]) {
+    let Some(order) = order(env, sources) else { return };
+    let mut taken: Vec<Option<Value>> = env.drain(..).map(Some).collect();
+    env.extend(order.into_iter().filter_map(|at| taken.get_mut(at)?.take()));
+}
+
+/// The places of names.
+pub(super) fn places<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    gather::map(names.enumerate().map(|(at, name)| (name, at)))
+}
+
+/// How far the order has come with an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Waiting,
+    /// What it refers to is being put in before it.
+    Begun,
+    Done,
+}
+
+/// The entries in their order, as places in `env`; `None` when they stand in it already, or refer to each other in a circle.
+fn order(env: &[Value], sources: [&BTreeMap<&str, usize>; 2]) -> Option<Vec<usize>> {
+    let names = places(env.iter().map(name_of));
     let is_meant = |user: &str, definition: &str| {
-        let both = |names: &Vec<&str>| {
-            let at = |name| names.iter().position(|known| *known == name);
-            Some((at(user)?, at(definition)?))
-        };
-        sources.iter().find_map(both).is_some_and(|(user, definition)| user < definition)
+        let both = |names: &BTreeMap<&str, usize>| Some((*names.get(user)?, *names.get(definition)?));
+        sources.into_iter().find_map(both).is_some_and(|(user, definition)| user < definition)
     };
-    let mut moves_left = env.len();
-    let mut at = 0;
-    while at < env.len() {
-        let late = env.get(at).and_then(|entry| {
-            let names = references(entry.get("value").and_then(Value::as_str).unwrap_or_default());
-            let place = |name: &String| env.iter().position(|e| name_of(e) == name);
-            names.iter().filter(|name| !is_meant(name_of(entry), name)).filter_map(place).find(|place| *place > at)
-        });
-        match late {
-            Some(place) if moves_left > 0 => {
-                let entry = env.remove(place);
-                env.insert(at, entry);
-                moves_left = moves_left.saturating_sub(1);
+    let needs = |at: usize| -> Vec<usize> {
+        let Some(entry) = env.get(at) else { return Vec::new() };
+        let names_of_others = references(entry.get("value").and_then(Value::as_str).unwrap_or_default());
+        let known =
+            names_of_others.iter().filter(|name| !is_meant(name_of(entry), name)).filter_map(|name| names.get(name.as_str()));
+        // They come off the end of the list.
+        known.copied().filter(|needed| *needed != at).rev().collect()
+    };
+    let mut states = vec![State::Waiting; env.len()];
+    let mut order = Vec::with_capacity(env.len());
+    for first in 0..env.len() {
+        // A list of our own: a chain of references may be longer than the stack is deep.
+        let mut open = vec![(first, needs(first))];
+        while let Some((at, needed)) = open.last_mut() {
+            let (at, next) = (*at, needed.pop());
+            let state = states.get_mut(next.unwrap_or(at))?;
+            match (next, *state) {
+                (Some(_), State::Begun) => return None,
+                (Some(_), State::Done) => {}
+                (Some(next), State::Waiting) => {
+                    open.push((next, needs(next)));
+                    if let Some(state) = states.get_mut(at) {
+                        *state = State::Begun;
+                    }
+                }
+                (None, done) => {
+                    open.pop();
+                    if done != State::Done {
+                        *state = State::Done;
+                        order.push(at);
+                    }
+                }
             }
-            _ => at = at.saturating_add(1),
         }
     }
+    (!order.is_sorted()).then_some(order)
 }
 
 /// The names that a value refers to; `$$` is a dollar sign, and nothing after it a reference.
@@ -56,8 +96,14 @@ fn references(value: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{references, settle};
+    use super::{places, references};
     use serde_json::{Value, json};
+
+    /// Settles an environment that was merged of these orders.
+    fn settle(env: &mut Vec<Value>, sources: [&[&str]; 2]) {
+        let [one, other] = sources.map(|names| places(names.iter().copied()));
+        super::settle(env, [&one, &other]);
+    }
 
     #[test]
     fn references_of_a_value() {
@@ -87,7 +133,7 @@ mod tests {
             (vec![("B", "$(none)"), ("A", "1")], vec!["B", "A"]),
         ] {
             let mut env: Vec<Value> = env.iter().map(entry).collect();
-            settle(&mut env, [vec![], vec![]]);
+            settle(&mut env, [&[], &[]]);
             assert_eq!(names(&env), expected);
         }
     }
@@ -95,21 +141,37 @@ mod tests {
     #[test]
     fn a_reference_that_was_never_expanded_stays_so() {
         let late = [json!({"name": "B", "value": "$(A)"}), json!({"name": "A", "value": "1"})];
-        let settled = |sources: [Vec<&str>; 2]| {
+        let settled = |sources: [&[&str]; 2]| {
             let mut env = late.to_vec();
             settle(&mut env, sources);
             env != late
         };
-        assert!(settled([vec!["A", "B"], vec!["B", "A"]]));
-        assert!(settled([vec!["A"], vec!["B"]]));
-        assert!(!settled([vec!["B", "A"], vec![]]));
-        assert!(!settled([vec!["A"], vec!["B", "A"]]));
+        assert!(settled([&["A", "B"], &["B", "A"]]));
+        assert!(settled([&["A"], &["B"]]));
+        assert!(!settled([&["B", "A"], &[]]));
+        assert!(!settled([&["A"], &["B", "A"]]));
     }
 
     #[test]
-    fn a_circle_of_references_ends() {
-        let mut env = vec![json!({"name": "A", "value": "$(B)"}), json!({"name": "B", "value": "$(A)"})];
-        settle(&mut env, [vec![], vec![]]);
-        assert_eq!(env.len(), 2);
+    fn an_environment_with_a_circle_of_references_stays() {
+        for entries in [vec![("A", "$(B)"), ("B", "$(A)")], vec![("X", "$(A)"), ("A", "$(B)"), ("B", "$(C)"), ("C", "$(A)")]] {
+            let env: Vec<Value> = entries.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+            let mut settled = env.clone();
+            settle(&mut settled, [&[], &[]]);
+            assert_eq!(settled, env);
+        }
+        // One that refers to itself is none: it refers to what stood under its name before.
+        let mut env = vec![json!({"name": "P", "value": "$(P):$(A)"}), json!({"name": "A", "value": "1"})];
+        settle(&mut env, [&[], &[]]);
+        assert_eq!(env[0]["name"], "A");
+    }
+
+    #[test]
+    fn a_chain_of_references_may_be_long() {
+        let number = 20_000;
+        let entry = |at: usize| json!({"name": format!("V{at}"), "value": format!("$(V{})$(V{})", at + 1, number - 1)});
+        let mut env: Vec<Value> = (0..number).map(entry).collect();
+        settle(&mut env, [&[], &[]]);
+        assert_eq!((&env[0]["name"], &env[number - 1]["name"]), (&json!(format!("V{}", number - 1)), &json!("V0")));
     }
 }

@@ -13,15 +13,19 @@
 use super::filled::{self, Limits};
 use super::leaf::{self, Class, Kind, Shape};
 use super::record::Record;
-use super::{env_order, flags};
+use super::{Earlier, env_order, flags};
+use crate::gather;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// One merge.
 pub(crate) struct Merge<'a> {
     /// What an earlier call wrote; `None` when nothing is known of it.
-    pub(crate) record: Option<&'a Record>,
+    record: Option<&'a Record>,
+    /// What is ours without it.
+    earlier: &'a Earlier,
     /// What LimitRanger filled in.
-    pub(crate) limits: Limits,
+    limits: Limits,
     /// Asserted leaves that others changed, and that were set back.
     pub(crate) set_back: Vec<String>,
 }
@@ -82,7 +86,7 @@ const HANDLERS: [&str; 4] = ["exec", "grpc", "httpGet", "tcpSocket"];
 /// A probe as its handler and the rest.
 fn probe(value: &Value) -> (Value, Map<String, Value>) {
     let mut rest = value.as_object().cloned().unwrap_or_default();
-    let handler = HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))).collect();
+    let handler = gather::object(HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))));
     (Value::Object(handler), rest)
 }
 
@@ -94,7 +98,12 @@ fn within<T>(path: &mut Vec<String>, step: &str, run: impl FnOnce(&mut Vec<Strin
     result
 }
 
-impl Merge<'_> {
+impl<'a> Merge<'a> {
+    /// A merge with what an earlier call left in a pod.
+    pub(crate) fn new(earlier: &'a Earlier, pod: &Value) -> Self {
+        Merge { record: earlier.record.as_ref(), earlier, limits: Limits::of(pod), set_back: Vec::new() }
+    }
+
     /// Whether others changed anything in a container of ours.
     pub(crate) fn changed(&self, name: &str, current: &Value) -> bool {
         self.record.is_some_and(|record| {
@@ -142,7 +151,11 @@ impl Merge<'_> {
         }
         let Some(record) = self.record else {
             // An asserted leaf that we do not want may be one that we wrote; an annotation or label that is not ours is the user's.
-            let ours = class == Class::Asserted && !matches!(path, [map, key] if is_map_of_texts(map) && !super::is_own(map, key));
+            let ours = class == Class::Asserted
+                && match (path, current) {
+                    ([map, key], Some(text)) if is_map_of_texts(map) => self.earlier.owns_text(map, key, text),
+                    _ => true,
+                };
             let keep = if wanted.is_none() { !ours } else { class == Class::Defaulted && c.is_some() };
             return if keep { current.cloned() } else { wanted.cloned() };
         };
@@ -205,44 +218,64 @@ impl Merge<'_> {
         Some(Value::Object(merged))
     }
 
-    fn list(
+    fn list<'v>(
         &mut self,
         path: &mut Vec<String>,
-        current: Option<&Value>,
-        wanted: Option<&Value>,
+        current: Option<&'v Value>,
+        wanted: Option<&'v Value>,
         fields: &[(&str, &str)],
     ) -> Option<Value> {
-        let items = |value: Option<&Value>| -> Vec<(String, Value)> {
+        let items = |value: Option<&'v Value>| -> Vec<(String, &'v Value)> {
             let list = value.and_then(Value::as_array).into_iter().flatten();
-            list.map(|item| (leaf::identity(item, fields), item.clone())).collect()
+            list.map(|item| (leaf::identity(item, fields), item)).collect()
         };
-        let (mut now, want) = (items(current), items(wanted));
+        let (now, want) = (items(current), items(wanted));
         // Of items that share an identity the last counts, at the place of the first.
-        let mut unique: Vec<(String, Value)> = Vec::new();
-        for (id, item) in now.drain(..) {
-            match unique.iter_mut().find(|(known, _)| *known == id) {
+        let mut unique: Vec<(&str, &Value)> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for (id, item) in &now {
+            let place = *places.entry(id).or_insert(unique.len());
+            match unique.get_mut(place) {
                 Some((_, first)) => *first = item,
                 None => unique.push((id, item)),
             }
         }
-        let find = |list: &[(String, Value)], id: &str| list.iter().find(|(i, _)| i == id).map(|(_, item)| item.clone());
-        let mut merged: Vec<(String, Value)> = Vec::new();
+        let wants = env_order::places(want.iter().map(|(id, _)| id.as_str()));
+        let mut stays: Vec<Option<Value>> = Vec::new();
         for (id, item) in &unique {
-            let wanted = find(&want, id);
-            merged.extend(within(path, id, |path| self.merge(path, Some(item), wanted.as_ref())).map(|v| (id.clone(), v)));
+            let wanted = wants.get(id).and_then(|place| want.get(*place)).map(|(_, item)| *item);
+            stays.push(within(path, id, |path| self.merge(path, Some(item), wanted)));
         }
-        for (place, (id, item)) in want.iter().enumerate() {
-            if unique.iter().any(|(known, _)| known == id) {
-                continue;
-            }
-            if let Some(value) = within(path, id, |path| self.merge(path, None, Some(item))) {
-                let at = place_among(&merged, &want, place);
-                merged.insert(at, (id.clone(), value));
+        // What is new goes after the nearest item that comes before it in what we want; where there is none, before the nearest that
+        // comes after it.
+        let mut comes: Vec<Vec<Value>> = vec![Vec::new(); stays.len().saturating_add(1)];
+        let mut first: Vec<Value> = Vec::new();
+        let mut before = None;
+        for (id, item) in &want {
+            match places.get(id.as_str()) {
+                Some(place) if stays.get(*place).is_some_and(Option::is_some) => {
+                    if before.is_none()
+                        && let Some(comes) = comes.get_mut(*place)
+                    {
+                        comes.append(&mut first);
+                    }
+                    before = Some(place.saturating_add(1));
+                }
+                Some(_) => {}
+                None => {
+                    let new = within(path, id, |path| self.merge(path, None, Some(item)));
+                    before.and_then(|place| comes.get_mut(place)).unwrap_or(&mut first).extend(new);
+                }
             }
         }
-        let mut list: Vec<Value> = merged.into_iter().map(|(_, value)| value).collect();
+        let mut list: Vec<Value> = Vec::new();
+        for (place, new) in comes.into_iter().enumerate() {
+            list.extend(new);
+            list.extend(stays.get_mut(place).and_then(Option::take));
+        }
+        list.append(&mut first);
         if path.last().is_some_and(|step| step == "env") {
-            env_order::settle(&mut list, [&want, &unique].map(|entries| entries.iter().map(|(name, _)| name.as_str()).collect()));
+            env_order::settle(&mut list, [&wants, &places]);
         }
         (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
     }
@@ -251,6 +284,9 @@ impl Merge<'_> {
         let want = wanted.and_then(flags::read).unwrap_or_default();
         let Some(now) = current.and_then(flags::read) else {
             // A list that is none of flags means nothing to the program.
+            if current.is_some() && wanted.is_some() {
+                self.set_back.push(path.join("."));
+            }
             return wanted.cloned();
         };
         let find =
@@ -282,12 +318,4 @@ fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<
 
 fn is_map_of_texts(part: &str) -> bool {
     matches!(part, "annotations" | "labels")
-}
-
-/// Where an item goes that is new to a list: after the nearest one that comes before it in what we want.
-fn place_among(merged: &[(String, Value)], want: &[(String, Value)], place: usize) -> usize {
-    let position = |id: &str| merged.iter().position(|(known, _)| known == id);
-    let before = want.iter().take(place).rev().find_map(|(id, _)| position(id));
-    let after = || want.iter().skip(place).find_map(|(id, _)| position(id));
-    before.map(|at| at.saturating_add(1)).or_else(after).unwrap_or(merged.len())
 }

@@ -5,6 +5,7 @@
 
 use super::Place;
 use crate::annotation as key;
+use crate::gather;
 use crate::opaque_ports;
 use crate::overrides::Annotations;
 use crate::owner::Owner;
@@ -42,7 +43,7 @@ fn created_by() -> String {
 
 /// Annotations: who, what version, which anchors, and all that the pod inherits from its namespace.
 pub(super) fn annotations(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>, place: Place) -> BTreeMap<&'static str, String> {
-    let mut annotations: BTreeMap<&'static str, String> = mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())).collect();
+    let mut annotations: BTreeMap<&'static str, String> = gather::map(mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())));
     annotations.insert(key::CREATED_BY, created_by());
     annotations.insert(key::PROXY_VERSION, values.proxy_version().to_owned());
     annotations.insert(key::TRUST_ROOT_SHA256, sha256(&values.trust_anchors));
@@ -68,7 +69,7 @@ pub(super) fn default_opaque_ports(pod: &Workload<'_>, mesh: &Mesh<'_>) -> Optio
 /// Labels: the mesh, the namespace and the owner, unless its name is no label value (D17).
 pub(super) fn labels(mesh: &Mesh<'_>) -> BTreeMap<&'static str, String> {
     let mut labels =
-        BTreeMap::from([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
+        gather::map([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
     if let Some(owner) = mesh.owner.as_ref().filter(|o| is_label_value(&o.name)) {
         labels.extend(owner.label().map(|label| (label, owner.name.clone())));
     }

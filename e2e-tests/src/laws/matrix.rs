@@ -36,6 +36,26 @@ pub const WEBHOOKS: [Webhook; 6] = [
     Webhook::Edit("log level, as kubemod"),
 ];
 
+/// What an order gives, as the simulation predicts it.
+///
+/// # Errors
+/// The policy gives no answer that can be read.
+pub fn predict(
+    policy: &dyn Policy,
+    settings: &Value,
+    case: &Case,
+    server: &ApiServer,
+    order: &[Webhook],
+) -> Result<Value, PolicyError> {
+    admitted(&Mesh::new(policy, settings, case, Some(server.clone())), server, order, &mut Vec::new())
+}
+
+/// Where two pods differ in more than the order of what is told apart by name.
+#[must_use]
+pub fn differing(left: &Value, right: &Value) -> Vec<String> {
+    differences(&Leaves::by_name(left), &Leaves::by_name(right)).iter().map(ToString::to_string).collect()
+}
+
 /// All orders of the webhooks, the given one first.
 #[must_use]
 pub fn orders() -> Vec<Vec<Webhook>> {
@@ -83,7 +103,22 @@ pub fn try_orders(
 }
 
 impl Webhook {
-    /// The first word of its name.
+    /// What it does when it is asked; `None` for the policy.
+    #[must_use]
+    pub fn edit(self) -> Option<fn(&mut Value)> {
+        match self {
+            Webhook::Policy => None,
+            Webhook::Edit(name) => edits::named(name).map(|edit| edit.apply),
+        }
+    }
+
+    /// One word for it, in small letters.
+    #[must_use]
+    pub fn word(self) -> String {
+        self.name().rsplit(' ').next().unwrap_or_default().to_lowercase()
+    }
+
+    /// Its name.
     fn name(self) -> &'static str {
         match self {
             Webhook::Policy => "policy",
@@ -92,16 +127,14 @@ impl Webhook {
     }
 
     fn call(self, mesh: &Mesh<'_>, pod: &Value, wrong: &mut Vec<String>) -> Result<Value, PolicyError> {
-        let mut edited = pod.clone();
-        match self {
-            Webhook::Policy => {
-                let answer: Answer = mesh.call(pod)?;
-                wrong.extend(unsound(pod, &answer).into_iter().map(|(law, reason)| format!("{}: {reason}", law.as_str())));
-                edited = answer.pod;
-            }
-            Webhook::Edit(name) => edits::named(name).into_iter().for_each(|edit| (edit.apply)(&mut edited)),
+        if let Some(edit) = self.edit() {
+            let mut edited = pod.clone();
+            edit(&mut edited);
+            return Ok(edited);
         }
-        Ok(edited)
+        let answer: Answer = mesh.call(pod)?;
+        wrong.extend(unsound(pod, &answer).into_iter().map(|(law, reason)| format!("{}: {reason}", law.as_str())));
+        Ok(answer.pod)
     }
 }
 
@@ -136,7 +169,8 @@ fn admitted(mesh: &Mesh<'_>, server: &ApiServer, order: &[Webhook], wrong: &mut 
 }
 
 /// The webhooks whose effect is not in the pod.
-fn lost_effects(pod: &Value) -> Vec<String> {
+#[must_use]
+pub fn lost_effects(pod: &Value) -> Vec<String> {
     let leaves = Leaves::of(pod);
     let has = |path: &str, part: &str| leaves.get(path).is_some_and(|leaf| leaf.contains(part));
     let named = |list: &str, name: &str| {

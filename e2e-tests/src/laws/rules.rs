@@ -57,13 +57,14 @@ pub(super) fn differences_but_record(left: &Leaves, right: &Leaves) -> Vec<Diffe
 
 /// What of an edit, which made `edited` of `before`, is lost in `after` without a word.
 ///
-/// Where an annotation was taken out, `fresh` may inherit it, and where the host network was joined, the API server repeats port
-/// numbers.
+/// Where an annotation was taken out, `fresh` may inherit it; where a container with a name of ours was taken out of a pod without a
+/// sidecar, it may have ours; and where the host network was joined, the API server repeats port numbers.
 pub(super) fn lost(before: &Leaves, edited: &Leaves, after: &Leaves, fresh: &Leaves, warnings: &[String]) -> Vec<String> {
     let edits = before.differences(edited).into_iter().filter(|d| !d.path.ends_with("/env-order") && d.path != LIMIT_RANGER);
     let lost = edits.filter(|edit| {
         let now = after.get(&edit.path);
-        let inherited = edit.right.is_none() && edit.path.starts_with("metadata/annotations/") && now == fresh.get(&edit.path);
+        let gives_way = edit.path.starts_with("metadata/annotations/") || before.get("linkerd-proxy/name").is_none();
+        let inherited = edit.right.is_none() && gives_way && now == fresh.get(&edit.path);
         let repeated = edit.path.contains("/ports/") && edit.right.as_ref().is_some_and(|port| port.contains("hostPort"));
         // The plugin that does it does it again.
         let pulled = edit.path.ends_with("/imagePullPolicy") && edit.right.as_deref() == Some("\"Always\"");

@@ -3,7 +3,7 @@
 use super::api_server::{ApiServer, CONTAINER_LISTS, Limits, billionths};
 use super::changes::{CHANGES, Change};
 use super::edits::{self, Edit, Touches};
-use super::leaves::Leaves;
+use super::leaves::{Difference, Leaves};
 use super::records::{Fate, Way};
 use super::rules::{differences, differences_but_record, is_asserted, lost};
 use super::{Answer, Law, Mesh, Violation, is_ours, records, says_native_twice, unsound};
@@ -257,8 +257,7 @@ impl Trial<'_> {
         let (late, early) = (self.outcome(&answer), self.outcome(&early));
         // A sidecar that comes of the edit was not there to be edited.
         let once = edit.touches == Touches::Sidecar && answer.injected && !self.first.injected;
-        // What we inherited and others write once more is theirs in one order and ours in the other.
-        let same = if self.repeats(&early_edited, &before) { differences_but_record } else { differences };
+        let same = self.sameness(&early_edited, &before);
         self.note(Law::Commutation, name, if once { Vec::new() } else { few(same(&late, &early)) });
         if answer.injected {
             let asserted = differences(&late.only(is_asserted), &fresh.only(is_asserted));
@@ -282,19 +281,22 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Whether an edit says in an annotation what the pod inherited anyway.
-    fn repeats(&self, edited: &Value, injected: &Value) -> bool {
+    /// How an edit that comes first is compared with one that comes later. Where it says in an annotation what the pod inherits
+    /// anyway, the annotation is theirs in one order and ours in the other, and the records differ.
+    fn sameness(&self, edited: &Value, injected: &Value) -> fn(&Leaves, &Leaves) -> Vec<Difference> {
         let annotations =
             |pod: &Value| pod.pointer("/metadata/annotations").and_then(Value::as_object).cloned().unwrap_or_default();
         let (own, injected) = (annotations(&self.pod), annotations(injected));
-        annotations(edited).iter().any(|(key, value)| !own.contains_key(key) && injected.get(key) == Some(value))
+        let repeats = annotations(edited).iter().any(|(key, value)| !own.contains_key(key) && injected.get(key) == Some(value));
+        if repeats { differences_but_record } else { differences }
     }
 
     /// An edit of the sidecar stays when the sidecar is wanted otherwise after it, and comes to the same after that.
     fn then(&mut self, edit: &Edit, then: &str) -> Result<(), PolicyError> {
         let Some(then) = edits::named(then) else { return Ok(()) };
         let name = format!("{}, then {}", edit.name, then.name);
-        let before = Leaves::of(&self.mesh.edited(&self.first.pod, |_| {}));
+        let there = self.mesh.edited(&self.first.pod, |_| {});
+        let before = Leaves::of(&there);
         let edited = self.mesh.edited(&self.first.pod, edit.apply);
         let answer = self.call(&name, &self.mesh.edited(&edited, then.apply))?;
         let after = self.outcome(&answer);
@@ -305,11 +307,13 @@ impl Trial<'_> {
         self.again(&name, &answer)?;
         // An edit that looks at what it finds does not do the same in both orders.
         if answer.injected && !edit.name.starts_with("images from") && !edit.name.ends_with("as LimitRanger") {
-            let fresh = self.mesh.call(&self.mesh.edited(&self.pod, then.apply))?;
+            let asked = self.mesh.edited(&self.pod, then.apply);
+            let same = self.sameness(&asked, &there);
+            let fresh = self.mesh.call(&asked)?;
             let early = self.mesh.call(&self.mesh.edited(&fresh.pod, edit.apply))?;
             // What is new in the sidecar, the edit may have something to say of.
             let late = self.mesh.call(&self.mesh.edited(&answer.pod, edit.apply))?;
-            self.note(Law::Commutation, &name, few(differences(&self.outcome(&late), &self.outcome(&early))));
+            self.note(Law::Commutation, &name, few(same(&self.outcome(&late), &self.outcome(&early))));
         }
         Ok(())
     }

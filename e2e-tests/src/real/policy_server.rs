@@ -20,17 +20,17 @@ use super::{
 /// How long the server may take to compile its policies.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A policy server that does not start.
+/// A server that does not start.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// Its files or its process cannot be made.
-    #[error("cannot start policy-server: {0}")]
+    #[error("cannot start: {0}")]
     Io(#[from] std::io::Error),
     /// It has no certificate.
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
     /// It ended, or is not ready in time; what it logged last is given.
-    #[error("policy-server {what}: {log}")]
+    #[error("the server {what}: {log}")]
     NotReady {
         /// How it failed.
         what: String,

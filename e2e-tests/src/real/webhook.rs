@@ -1,4 +1,4 @@
-//! An admission webhook that a test serves itself, over HTTPS: somebody else who edits the pods that we edit.
+//! Admission webhooks that a test serves itself, over HTTPS: others who edit the pods that we edit.
 
 use std::{
     io::{BufRead, BufReader, Read as _, Write},
@@ -17,8 +17,13 @@ use thiserror::Error;
 
 use super::certificate::Certificate;
 
-/// Changes the object of a request.
-pub type Edit = fn(&mut Value);
+/// What answers at a path.
+pub enum Handler {
+    /// Changes the object of a request.
+    Edit(fn(&mut Value)),
+    /// Hands the request to who answers at this address, over HTTP.
+    Forward(String),
+}
 
 /// A webhook that cannot be served.
 #[derive(Debug, Error)]
@@ -42,48 +47,46 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// Serves each edit at `/` and its name.
+    /// Serves each handler at `/` and its name.
     ///
     /// # Errors
     /// There is no certificate or no port.
-    pub fn serve(edits: &'static [(&'static str, Edit)]) -> Result<Self, ServeError> {
+    pub fn serve(handlers: Vec<(String, Handler)>) -> Result<Self, ServeError> {
         let Certificate { pem, der, key_der, .. } = Certificate::for_loopback()?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key_der));
         let tls = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(vec![CertificateDer::from(der)], key)?;
-        let tls = Arc::new(tls);
+        let (tls, handlers) = (Arc::new(tls), Arc::new(handlers));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let tls = Arc::clone(&tls);
+                let (tls, handlers) = (Arc::clone(&tls), Arc::clone(&handlers));
                 // A client that goes away ends its thread, and the API server says so to the test.
-                thread::spawn(move || connection(stream, tls, edits));
+                thread::spawn(move || connection(stream, tls, &handlers));
             }
         });
         Ok(Self { port, ca: pem })
     }
 
-    /// Where an edit is served.
+    /// Where a handler is served.
     #[must_use]
     pub fn url(&self, name: &str) -> String {
         format!("https://127.0.0.1:{}/{name}", self.port)
     }
 }
 
-fn connection(stream: TcpStream, tls: Arc<ServerConfig>, edits: &[(&str, Edit)]) -> std::io::Result<()> {
+fn connection(stream: TcpStream, tls: Arc<ServerConfig>, handlers: &[(String, Handler)]) -> std::io::Result<()> {
     let session = ServerConnection::new(tls).map_err(std::io::Error::other)?;
     let mut stream = BufReader::new(StreamOwned::new(session, stream));
     while let Some((path, body)) = request(&mut stream)? {
-        let edit = edits.iter().find(|(name, _)| path.strip_prefix('/').is_some_and(|path| path.split('?').next() == Some(name)));
-        let review: Value = serde_json::from_slice(&body)?;
-        let answer = match edit {
-            Some((_, edit)) => respond(&review, *edit).to_string(),
-            None => String::new(),
+        let is_asked = |name: &str| path.strip_prefix('/').is_some_and(|path| path.split('?').next() == Some(name));
+        let (status, answer) = match handlers.iter().find(|(name, _)| is_asked(name)) {
+            Some((_, handler)) => ("200 OK", handler.answer(&body)?),
+            None => ("404 Not Found", String::new()),
         };
-        let status = if edit.is_some() { "200 OK" } else { "404 Not Found" };
         let length = answer.len();
         let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
         let writer = stream.get_mut();
@@ -118,7 +121,19 @@ fn request(stream: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<u8>
     Ok(Some((path, body)))
 }
 
-fn respond(review: &Value, edit: Edit) -> Value {
+impl Handler {
+    fn answer(&self, body: &[u8]) -> std::io::Result<String> {
+        match self {
+            Handler::Edit(edit) => Ok(respond(&serde_json::from_slice(body)?, *edit).to_string()),
+            Handler::Forward(url) => {
+                let answer = ureq::post(url).content_type("application/json").send(body).map_err(std::io::Error::other)?;
+                answer.into_body().read_to_string().map_err(std::io::Error::other)
+            }
+        }
+    }
+}
+
+fn respond(review: &Value, edit: fn(&mut Value)) -> Value {
     let empty = Value::Null;
     let request = review.get("request").unwrap_or(&empty);
     let object = request.get("object").unwrap_or(&empty);

@@ -1,147 +1,161 @@
-//! Webhooks of others around ours: whatever the order of their names, the stored pod is the same.
+//! Six webhooks in many orders of their names, called by a real API server: with ours among them the stored pod is the same in each
+//! order and the effect of every webhook is in it, as the simulation says; with Linkerd's own injector it is not.
 
 use e2e_tests::{
-    compare::changed_paths,
-    real::webhook::{Edit, Webhooks},
+    case::{Case, corpus},
+    laws::{
+        api_server,
+        matrix::{self, Webhook, differing, lost_effects, predict},
+    },
+    policy::Native,
+    programs,
+    real::{
+        linkerd::Linkerd,
+        webhook::{Handler, Webhooks},
+    },
+    reference::put_between_marks,
 };
 use serde_json::{Value, json};
 
-use crate::mesh::{Mesh, client, container};
+use crate::mesh::{Mesh, client};
 
-/// Who edits pods beside us.
-static EDITS: &[(&str, Edit)] = &[("opa", add_opa), ("log-level", set_log_level), ("tap", enable_tap)];
-const OURS: &str = "ours";
-/// The label that says in which order a pod is edited.
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+/// The label that says in which order, and around which injector, a pod is edited.
 const ORDER: &str = "order";
-const LOG_LEVEL: &str = "config.linkerd.io/proxy-log-level";
-const TAP: &str = "LINKERD2_PROXY_TAP_SVC_NAME";
-
-/// A second container, with a port that the proxy has to know.
-fn add_opa(pod: &mut Value) {
-    if let Some(containers) = pod["spec"]["containers"].as_array_mut()
-        && !containers.iter().any(|container| container["name"] == "opa")
-    {
-        containers.push(json!({"name": "opa", "image": "registry.test/opa:1.0", "ports": [{"containerPort": 8181}]}));
-    }
-}
-
-/// An annotation that the sidecar has to follow.
-fn set_log_level(pod: &mut Value) {
-    pod["metadata"]["annotations"][LOG_LEVEL] = json!("debug");
-}
-
-/// An edit of the sidecar itself, a native one.
-fn enable_tap(pod: &mut Value) {
-    let containers = pod["spec"].get_mut("initContainers").and_then(Value::as_array_mut).into_iter().flatten();
-    for proxy in containers.filter(|container| container["name"] == "linkerd-proxy") {
-        if let Some(env) = proxy["env"].as_array_mut()
-            && !env.iter().any(|entry| entry["name"] == TAP)
-        {
-            env.push(json!({"name": TAP, "value": "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local"}));
-        }
-    }
-}
+/// So many of all orders are tried, evenly spread.
+const ORDERS: usize = 60;
+/// The pod that is created.
+const CASE: &str = "realistic/web-api+plain";
+/// The injectors that the others stand around.
+const INJECTORS: [(&str, &str); 2] = [("policy", "this policy"), ("linkerd", "Linkerd's own")];
 
 #[test]
-fn every_order_gives_the_same_pod() {
-    let Some(mesh) = Mesh::start("every_order_gives_the_same_pod") else { return };
+fn six_webhooks_in_any_order_give_one_pod() {
+    let test = "six_webhooks_in_any_order_give_one_pod";
+    let Some(oracle) = programs::find_or_skip("linkerd-oracle", test) else { return };
+    let Some(mesh) = Mesh::start(test) else { return };
+    let case = case();
+    let linkerd = Linkerd::start(&oracle, &mesh.folder.file("linkerd"), &case).unwrap();
     mesh.grant();
     for object in Mesh::configuration() {
         mesh.create(&object);
     }
-    let webhooks = Webhooks::serve(EDITS).unwrap();
-    let mut everybody: Vec<&str> = EDITS.iter().map(|(name, _)| *name).collect();
-    everybody.push(OURS);
-    let orders = permutations(&everybody);
-    assert_eq!(orders.len(), 24);
-
-    // Every order has a pod of its own, which a label tells, so that all of them are there at once.
-    mesh.namespace("shop", &json!({"linkerd.io/inject": "enabled"}));
-    for (number, order) in orders.iter().enumerate() {
-        let own = format!("order-{number}");
-        for (place, name) in order.iter().enumerate() {
-            // The API server calls webhooks in the order of their configurations' names.
-            let mut configuration = mesh.webhook();
-            configuration["metadata"]["name"] = json!(format!("{own}-{place}-{name}"));
-            let webhook = &mut configuration["webhooks"][0];
-            webhook["name"] = json!(format!("{name}.{own}.test"));
-            webhook["objectSelector"] = json!({"matchLabels": {ORDER: own}});
-            webhook["rules"][0]["resources"] = json!(["pods"]);
-            webhook["failurePolicy"] = json!("Fail");
-            if *name != OURS {
-                webhook["clientConfig"] = client(&webhooks.url(name), &webhooks.ca);
-            }
-            mesh.create(&configuration);
+    let mut handlers: Vec<(String, Handler)> = vec![("linkerd".to_owned(), Handler::Forward(linkerd.url.clone()))];
+    handlers.extend(matrix::WEBHOOKS.iter().filter_map(|webhook| Some((webhook.word(), Handler::Edit(webhook.edit()?)))));
+    let webhooks = Webhooks::serve(handlers).unwrap();
+    let all = matrix::orders();
+    let orders: Vec<&Vec<Webhook>> = all.iter().step_by(all.len() / ORDERS).collect();
+    assert_eq!(orders.len(), ORDERS);
+    mesh.namespace("shop", &json!({}));
+    let labels: Vec<[String; 2]> = (0..ORDERS).map(|number| INJECTORS.map(|(name, _)| format!("{name}-{number}"))).collect();
+    for (label, order) in labels.iter().zip(&orders) {
+        for (label, (injector, _)) in label.iter().zip(INJECTORS) {
+            register(&mesh, &webhooks, label, injector, order);
         }
     }
-
-    let mut first: Option<Value> = None;
-    for (number, order) in orders.iter().enumerate() {
-        let pod = pod(&format!("order-{number}"));
-        mesh.until(&format!("every webhook of {order:?} is called"), || {
-            let answer = mesh.dry_run(&pod);
-            let text = answer.body.to_string();
-            let missing =
-                ["linkerd-proxy", "registry.test/opa", "\"debug\"", TAP].into_iter().find(|effect| !text.contains(effect));
-            missing.map_or(Ok(()), |effect| Err(format!("no {effect}, status {} {}", answer.status, answer.message())))
+    // The API server hears of configurations in the order in which they were made.
+    for label in labels.last().unwrap() {
+        mesh.until("every webhook is called", || {
+            let answer = mesh.dry_run(&pod(&case, label));
+            let called = answer.is_success() && answer.body.to_string().contains("linkerd-proxy");
+            if called { Ok(()) } else { Err(format!("status {} {}", answer.status, answer.message())) }
         });
-        let stored = canonical(&mesh.create(&pod));
-        let first = first.get_or_insert_with(|| stored.clone());
-        let differing = changed_paths(first, &stored);
-        assert!(differing.is_empty(), "{order:?} and {:?} differ at {differing:?}", orders[0]);
     }
-    let pod = first.unwrap();
-    assert_eq!(pod["metadata"]["annotations"][LOG_LEVEL], "debug");
-    assert_eq!(env(&pod, "LINKERD2_PROXY_LOG"), "debug,[{headers}]=off,[{request}]=off");
-    assert_eq!(env(&pod, "LINKERD2_PROXY_INBOUND_PORTS"), "8080,8181");
-    assert_eq!(env(&pod, TAP), "tap.linkerd-viz.serviceaccount.identity.linkerd.cluster.local");
-    let names =
-        |list: &str| -> Vec<&str> { pod["spec"][list].as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect() };
-    assert_eq!((names("initContainers"), names("containers")), (vec!["linkerd-init", "linkerd-proxy"], vec!["app", "opa"]));
+
+    let server = api_server::ApiServer::default();
+    let mut outcomes = INJECTORS.map(|_| Outcome::default());
+    for (label, order) in labels.iter().zip(&orders) {
+        for (label, outcome) in label.iter().zip(&mut outcomes) {
+            outcome.note(mesh.create(&pod(&case, label)));
+        }
+        let predicted = predict(&Native, &Value::Null, &case, &server, order).unwrap();
+        let differences = differing(&canonical(outcomes[0].last()), &canonical(&predicted));
+        assert!(differences.is_empty(), "{}: {differences:?}", names(order));
+    }
+    let [ours, theirs] = &outcomes;
+    assert_eq!((ours.lost, ours.different.len()), (0, 1));
+    // Otherwise the webhooks do not get in each other's way, and nothing is shown.
+    assert!(theirs.lost > 0 && theirs.different.len() > 1, "lost {}, different {}", theirs.lost, theirs.different.len());
+    say_in_readme(&outcomes);
 }
 
-/// What the proxy's environment says of a variable.
-fn env(pod: &Value, name: &str) -> Value {
-    let proxy = container(pod, "linkerd-proxy");
-    let entry = proxy["env"].as_array().unwrap().iter().find(|entry| entry["name"] == name);
-    entry.unwrap_or_else(|| panic!("no {name} in {proxy}"))["value"].clone()
+/// What came of all orders around one injector.
+#[derive(Default)]
+struct Outcome {
+    /// How many effects of webhooks are not in the pods.
+    lost: usize,
+    /// One of each of the pods.
+    different: Vec<Value>,
+    stored: Vec<Value>,
 }
 
-/// The pod without what tells it from the others, and without the times that the API server notes.
-fn canonical(pod: &Value) -> Value {
-    let mut pod = pod.clone();
-    for key in ["uid", "name", "creationTimestamp", "resourceVersion", "managedFields", "generation"] {
-        pod["metadata"].as_object_mut().unwrap().remove(key);
+impl Outcome {
+    fn note(&mut self, stored: Value) {
+        self.lost = self.lost.saturating_add(lost_effects(&stored).len());
+        let canonical = canonical(&stored);
+        if !self.different.iter().any(|known| differing(known, &canonical).is_empty()) {
+            self.different.push(canonical);
+        }
+        self.stored.push(stored);
     }
-    pod["metadata"]["labels"].as_object_mut().unwrap().remove(ORDER);
+
+    fn last(&self) -> &Value {
+        self.stored.last().unwrap()
+    }
+}
+
+/// The README's table of the two injectors.
+fn say_in_readme(outcomes: &[Outcome]) {
+    let mut table = "| injector | effects lost | different pods |\n|---|---|---|\n".to_owned();
+    for ((_, name), outcome) in INJECTORS.iter().zip(outcomes) {
+        table.push_str(&format!("| {name} | {} | {} |\n", outcome.lost, outcome.different.len()));
+    }
+    let written = std::fs::read_to_string(README).unwrap();
+    let expected = put_between_marks(&written, "orders", &table).expect("marks for orders in the README");
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(README, &expected).unwrap();
+        return;
+    }
+    assert!(written == expected, "the README does not say that:\n{table}");
+}
+
+fn names(order: &[Webhook]) -> String {
+    order.iter().map(|webhook| webhook.word()).collect::<Vec<_>>().join(" < ")
+}
+
+/// The webhooks of one order, for the pods with that label. The API server calls them in the order of their configurations' names.
+fn register(mesh: &Mesh, webhooks: &Webhooks, label: &str, injector: &str, order: &[Webhook]) {
+    for (place, webhook) in order.iter().enumerate() {
+        let word = if *webhook == Webhook::Policy { injector.to_owned() } else { webhook.word() };
+        let mut configuration = mesh.webhook();
+        configuration["metadata"]["name"] = json!(format!("{label}-{place}-{word}"));
+        let entry = &mut configuration["webhooks"][0];
+        entry["name"] = json!(format!("{word}.{label}.test"));
+        entry["objectSelector"] = json!({"matchLabels": {ORDER: label}});
+        entry["rules"][0]["resources"] = json!(["pods"]);
+        entry["failurePolicy"] = json!("Fail");
+        if word != "policy" {
+            entry["clientConfig"] = client(&webhooks.url(&word), &webhooks.ca);
+        }
+        mesh.create(&configuration);
+    }
+}
+
+fn case() -> Case {
+    corpus::cases().unwrap().into_iter().find(|case| case.name == CASE).unwrap()
+}
+
+/// The pod of the case, with the label.
+fn pod(case: &Case, label: &str) -> Value {
+    let mut pod = case.request.object.clone();
+    pod["metadata"]["labels"][ORDER] = json!(label);
     pod
 }
 
-fn permutations<'a>(of: &[&'a str]) -> Vec<Vec<&'a str>> {
-    if of.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for first in of {
-        let rest: Vec<&str> = of.iter().copied().filter(|other| other != first).collect();
-        for mut order in permutations(&rest) {
-            order.insert(0, first);
-            all.push(order);
-        }
-    }
-    all
-}
-
-/// A pod that brings the volume of its token, whose name the API server would otherwise make up for each.
-fn pod(own: &str) -> Value {
-    let token = json!({"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}});
-    json!({
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": own, "namespace": "shop", "labels": {"app": "web", ORDER: own}},
-        "spec": {
-            "containers": [{"name": "app", "image": "registry.test/app:1.4", "ports": [{"containerPort": 8080}]}],
-            "volumes": [{"name": "kube-api-access-fixed", "projected": {"sources": [token]}}],
-        },
-    })
+/// The pod without what the API server notes of each, and without the label.
+fn canonical(pod: &Value) -> Value {
+    let metadata = &pod["metadata"];
+    let mut labels = metadata["labels"].clone();
+    labels.as_object_mut().unwrap().remove(ORDER);
+    json!({"metadata": {"annotations": metadata["annotations"], "labels": labels}, "spec": pod["spec"]})
 }

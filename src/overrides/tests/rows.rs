@@ -192,7 +192,7 @@ fn texts() -> Vec<Row> {
                 ("cluster-authenticated", |v| v.proxy.default_inbound_policy = "cluster-authenticated".to_owned()),
                 ("cluster-unauthenticated", |v| v.proxy.default_inbound_policy = "cluster-unauthenticated".to_owned()),
             ],
-            &[("", POLICY), ("Deny", POLICY), ("none", POLICY), ("all$(A)ow", POLICY), ("$(_pod_ns)", POLICY)],
+            &[("", POLICY), ("Deny", POLICY), ("none", POLICY), ("$(A)", POLICY), ("$(_p)ow", POLICY)],
         ),
         row(
             "config.linkerd.io/skip-subnets",
