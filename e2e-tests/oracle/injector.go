@@ -13,6 +13,7 @@ import (
 	pkgk8s "github.com/linkerd/linkerd2/pkg/k8s"
 	"github.com/linkerd/linkerd2/pkg/version"
 	log "github.com/sirupsen/logrus"
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionv1beta1 "k8s.io/api/admission/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,6 +45,38 @@ func (it *injector) run(line []byte) (*result, error) {
 	if err := json.Unmarshal(line, one); err != nil {
 		return nil, fmt.Errorf("not a case: %w", err)
 	}
+	answer, err := it.ask(one)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", one.Name, err)
+	}
+	apply(answer, one.Request.Object)
+	return answer, nil
+}
+
+// review answers a request as the webhook does, with everything but the object of a case.
+func (it *injector) review(one *admissionCase, asked *admissionv1.AdmissionRequest) (*admissionv1.AdmissionResponse, error) {
+	own := *one
+	own.Request = request{
+		Kind: asked.Kind.Kind, Namespace: asked.Namespace, Operation: string(asked.Operation), SubResource: asked.SubResource,
+		Object: asked.Object.Raw,
+	}
+	answer, err := it.ask(&own)
+	if err != nil {
+		return nil, err
+	}
+	response := &admissionv1.AdmissionResponse{UID: asked.UID, Allowed: answer.Outcome != denied}
+	if answer.RawPatch != "" {
+		patchType := admissionv1.PatchTypeJSONPatch
+		response.PatchType, response.Patch = &patchType, []byte(answer.RawPatch)
+	}
+	if !response.Allowed {
+		response.Result = &metav1.Status{Message: answer.Message}
+	}
+	return response, nil
+}
+
+// ask gives the result of a case with the patch instead of the object.
+func (it *injector) ask(one *admissionCase) (*result, error) {
 	values, err := configuration(it.defaults, one)
 	if err != nil {
 		// The webhook would deny every request with it.
@@ -51,7 +84,7 @@ func (it *injector) run(line []byte) (*result, error) {
 	}
 	cluster, err := it.cluster(one)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", one.Name, err)
+		return nil, err
 	}
 	asked, err := admissionRequest(one)
 	if err != nil {
@@ -71,7 +104,6 @@ func (it *injector) run(line []byte) (*result, error) {
 	answer := decide(config, asked.Object.Raw)
 	answer.Name = one.Name
 	answer.Warnings = slices.Sorted(slices.Values(it.log.messages))
-	apply(answer, one.Request.Object)
 	return answer, nil
 }
 

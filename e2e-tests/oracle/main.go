@@ -1,11 +1,13 @@
 // Oracle asks Linkerd's own packages what the proxy injector does with the corpus' cases.
 //
 //	linkerd-oracle < cases.jsonl > results.jsonl
+//	linkerd-oracle -serve ADDRESS < case.json
 //	linkerd-oracle -corpus DIR -out DIR
 //
-// The first form answers any cases, one result a line in the order of the cases. The second computes every result of the corpus in
-// DIR anew, writes the files of the same names to another folder, and prints what came out differently; it ends with status 1 when
-// something did. Both formats are told in the README of the corpus.
+// The first form answers any cases, one result a line in the order of the cases. The second answers AdmissionReviews over HTTP, in the
+// cluster of the case that it reads. The third computes every result of the corpus in DIR anew, writes the files of the same names to
+// another folder, and prints what came out differently; it ends with status 1 when something did. The formats are told in the README of
+// the corpus.
 package main
 
 import (
@@ -22,12 +24,15 @@ import (
 func main() {
 	corpus := flag.String("corpus", "", "folder of the corpus")
 	out := flag.String("out", "", "folder that the corpus' results are written to")
+	address := flag.String("serve", "", "address to answer AdmissionReviews at")
 	flag.Parse()
 	// Linkerd's packages log much; what they say of a case is part of its result.
 	log.SetOutput(io.Discard)
 
 	same, err := true, error(nil)
 	switch {
+	case *address != "":
+		err = serve(*address, os.Stdin)
 	case *corpus == "" && *out == "":
 		err = answer(os.Stdin, os.Stdout)
 	case *corpus == "" || *out == "":
