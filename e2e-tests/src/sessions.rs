@@ -62,7 +62,7 @@ impl Answer {
             changed: after != *object,
             object: after,
             warnings: response.warnings.unwrap_or_default(),
-            audit_annotations: response.audit_annotations.map_or(Value::Null, |audit| Value::from_iter(audit)),
+            audit_annotations: response.audit_annotations.map_or(Value::Null, Value::from_iter),
             message: response.message,
             code: response.code,
         }

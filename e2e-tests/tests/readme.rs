@@ -1,5 +1,7 @@
 //! The README says what the tables say.
 
+use linkerd_injector_policy::{decide::SkipReason, response::NotOurs};
+
 use e2e_tests::reference::{annotations, put_between_marks, second_call, settings};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
@@ -17,4 +19,15 @@ fn the_references_are_those_of_the_tables() {
         return;
     }
     assert!(written == expected, "the README's references are not those of the tables; UPDATE_README=1 cargo test writes them");
+}
+
+#[test]
+fn every_reason_is_told() {
+    let written = std::fs::read_to_string(README).unwrap();
+    let reasons = SkipReason::ALL.iter().map(|reason| reason.as_str()).chain(NotOurs::ALL.iter().map(|why| why.as_str()));
+    // The two that are no reason to stay out.
+    for reason in reasons.chain(["invalid_annotation", "error"]) {
+        let told = written.lines().any(|line| line.starts_with("| `") && line.contains(&format!("`{reason}`")));
+        assert!(told, "the README does not tell of {reason}");
+    }
 }

@@ -5,6 +5,8 @@ mod injection;
 #[cfg(test)]
 mod mesh;
 #[cfg(test)]
+mod migration;
+#[cfg(test)]
 mod reinvocation;
 #[cfg(test)]
 mod rights;

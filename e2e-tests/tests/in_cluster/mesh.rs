@@ -69,8 +69,18 @@ impl Mesh {
 
     /// A namespace with the service account that its pods run under; nobody else makes one here.
     pub fn namespace(&self, name: &str, annotations: &Value) {
-        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "annotations": annotations}}));
-        self.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}));
+        self.make_namespace(&json!({"name": name, "annotations": annotations}));
+    }
+
+    /// A namespace with labels instead.
+    pub fn namespace_labelled(&self, name: &str, labels: &Value) {
+        self.make_namespace(&json!({"name": name, "labels": labels}));
+    }
+
+    fn make_namespace(&self, metadata: &Value) {
+        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
+        let account = json!({"name": "default", "namespace": metadata["name"]});
+        self.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}));
     }
 
     /// Creates an object that nothing may hinder, and gives it as it is stored.
