@@ -26,5 +26,6 @@ pub mod query;
 pub mod real;
 pub mod reference;
 pub mod refusal;
+pub mod sessions;
 pub mod settings;
 pub mod yaml;

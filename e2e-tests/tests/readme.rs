@@ -6,6 +6,7 @@ use e2e_tests::{
     policy::Native,
     reference::{annotations, checks, parity, put_between_marks, second_call, settings},
 };
+use linkerd_injector_policy::{decide::SkipReason, response::NotOurs};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
 
@@ -45,4 +46,15 @@ fn the_references_are_those_of_the_tables() {
         "the README's references are not those of the tables and cases; UPDATE_README=1 cargo test --release -p e2e-tests \
          --test readme writes them"
     );
+}
+
+#[test]
+fn every_reason_is_told() {
+    let written = std::fs::read_to_string(README).unwrap();
+    let reasons = SkipReason::ALL.iter().map(|reason| reason.as_str()).chain(NotOurs::ALL.iter().map(|why| why.as_str()));
+    // The two that are no reason to stay out.
+    for reason in reasons.chain(["invalid_annotation", "error"]) {
+        let told = written.lines().any(|line| line.starts_with("| `") && line.contains(&format!("`{reason}`")));
+        assert!(told, "the README does not tell of {reason}");
+    }
 }

@@ -13,13 +13,16 @@ use crate::parse::ports::{self, PortRange};
 use crate::values::{Ports, Values};
 use crate::warning::Place;
 
+/// The annotation that sets a port of the proxy, and the port.
+type PortOf = (&'static str, fn(&Ports) -> u16);
+
 /// Overrides that linkerd-cni does not look at, where they change something.
 pub(super) fn ignored(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     if !injection.values.cni_enabled {
         return Vec::new();
     }
     let (before, now) = (injection.configured_ports, injection.values.proxy.ports);
-    let rows: [(&str, fn(&Ports) -> u16); 4] = [
+    let rows: [PortOf; 4] = [
         (key::INBOUND_PORT, |p| p.inbound),
         (key::OUTBOUND_PORT, |p| p.outbound),
         (key::ADMIN_PORT, |p| p.admin),

@@ -50,8 +50,8 @@ impl Evaluation<'_> {
         if reasons.contains(&SkipReason::InvalidAtWorkload) {
             warnings.extend(unknown_inject(Place::Annotation(key::INJECT), self.object.annotation(key::INJECT)));
         }
-        let left_out = |kind: &&str| self.settings.skip_owner_kinds.iter().any(|skipped| skipped == kind);
-        if self.template.is_some_and(|template| template.kind.owners.iter().any(|kind| left_out(&kind))) {
+        let left_out = |kind: &&str| self.settings.skip_owner_kinds.iter().any(|skipped| skipped == *kind);
+        if self.template.is_some_and(|template| template.kind.owners.iter().any(left_out)) {
             reasons.push(SkipReason::OwnerKind);
         }
         if !reasons.is_empty() {
