@@ -175,6 +175,8 @@ const SIDECARS: &[Sidecar<'static>] = &[
     Sidecar { list: None, name: "linkerd-proxy", image: "cr.l5d.io/linkerd/proxy" },
     Sidecar { list: None, name: "istio-proxy", image: "gcr.io/istio-release/proxyv2" },
     Sidecar { list: Some(List::Init), name: "linkerd-init", image: "cr.l5d.io/linkerd/proxy-init" },
+    // Nobody's injection puts one there, and two containers of one name cannot be: it is the user's, and stays.
+    Sidecar { list: Some(List::Main), name: "linkerd-init", image: "" },
     Sidecar { list: Some(List::Init), name: "istio-init", image: "gcr.io/istio-release/proxy_init" },
 ];
 

@@ -32,6 +32,7 @@ pub mod checks;
 pub mod cluster;
 pub mod decide;
 mod evaluate;
+mod gather;
 mod limit_range;
 mod merge;
 mod opaque_ports;

@@ -20,13 +20,14 @@ mod resources;
 mod three_way;
 
 use crate::annotation as key;
+use crate::gather;
 use crate::owner;
 use crate::render::{PodPatch, container, volume_names, volume_source};
 use crate::settings::ForeignInjection;
 use crate::warning::{Place as WarningPlace, Warning};
 use edit::{child, existing, items, name_of, named, put_named, set, take_out};
 use record::{Record, RecordError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use three_way::{Merge, note};
 
@@ -330,7 +331,7 @@ pub fn remember_annotation(object: &mut Value, key: &str, value: &str) {
 type Texts = BTreeMap<&'static str, String>;
 
 fn texts(map: &Texts) -> Value {
-    map.iter().map(|(key, value)| ((*key).to_owned(), Value::from(value.clone()))).collect::<Map<_, _>>().into()
+    gather::object(map.iter().map(|(key, value)| ((*key).to_owned(), Value::from(value.clone())))).into()
 }
 
 #[cfg(test)]

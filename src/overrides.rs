@@ -280,6 +280,7 @@ pub fn apply<'a>(values: Values, annotations: &Annotations<'a>) -> Scope<'a> {
     if annotations.first(&[key::INJECT]).is_some_and(|(_, value)| value == "ingress") {
         scope.values.proxy.is_ingress = true;
     }
+    leave_out_files(&mut scope);
     for o in OVERRIDES {
         for (place, text) in annotations.layers(o) {
             scope.place = place.clone();
@@ -389,6 +390,23 @@ fn additional_env(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
     }
     env_entry::lay_over(&mut scope.values.proxy.additional_env, entries);
     Ok(())
+}
+
+/// The API server refuses a variable from a file that lies in no `emptyDir` of the pod: those that the mesh's values have are left out
+/// (D34).
+fn leave_out_files(scope: &mut Scope<'_>) {
+    let proxy = &mut scope.values.proxy;
+    for (path, list) in [("proxy.additionalEnv", &mut proxy.additional_env), ("proxy.experimentalEnv", &mut proxy.experimental_env)]
+    {
+        list.retain(|entry| {
+            let missing = env_entry::file_volume(entry).filter(|volume| !scope.pod.has_empty_dir(volume));
+            scope.warnings.extend(missing.map(|volume| {
+                let problem = format!("{path} is used without an entry from volume {volume:?}, which is no emptyDir of the pod");
+                Warning::plain(Place::Configuration, problem)
+            }));
+            missing.is_none()
+        });
+    }
 }
 
 /// The annotation that overrides a port of the proxy.

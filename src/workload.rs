@@ -4,6 +4,7 @@
 //! of it goes through a type. A `null` is as good as absent everywhere.
 
 use crate::annotation;
+use crate::gather;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -228,7 +229,7 @@ impl<'a> Workload<'a> {
     pub fn named_ports(&self) -> BTreeMap<&'a str, u16> {
         let ports = self.containers().flat_map(|c| c.ports());
         let named = |port: &'a Value| Some((port.get("name")?.as_str()?, port_number(port.get("containerPort"))?));
-        ports.filter_map(named).filter(|(name, _)| !name.is_empty()).collect()
+        gather::map(ports.filter_map(named).filter(|(name, _)| !name.is_empty()))
     }
 
     /// The numbers of all container ports in order of appearance, of any protocol.

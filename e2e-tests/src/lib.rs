@@ -15,6 +15,7 @@ pub mod cluster;
 pub mod compare;
 pub mod conformance;
 pub mod deviation;
+pub mod differential;
 pub mod host;
 pub mod kinds;
 pub mod laws;

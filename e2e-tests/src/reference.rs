@@ -2,8 +2,10 @@
 //!
 //! A test holds the README against them; with `UPDATE_README` set it writes them there.
 
+mod parity;
 mod second_call;
 
+pub use parity::parity;
 pub use second_call::{SecondCallError, second_call};
 
 use linkerd_injector_policy::{checks::CHECKS, overrides::OVERRIDES, settings::SETTINGS};

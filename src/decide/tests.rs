@@ -155,7 +155,7 @@ fn windows_is_seen_by_the_os_and_by_both_selectors() {
 const SIDECARS: &[(&str, &str, bool, bool)] = &[
     ("linkerd-proxy", "any", true, true),
     ("istio-proxy", "any", true, true),
-    ("linkerd-init", "any", true, false),
+    ("linkerd-init", "any", true, true),
     ("istio-init", "any", true, false),
     ("linkerd-proxy-2", "any", false, false),
     ("linkerd-network-validator", "any", false, false),

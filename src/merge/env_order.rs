@@ -3,22 +3,23 @@
 //! Source: `pkg/kubelet/kubelet_pods.go` and `third_party/forked/golang/expansion` of kubernetes/kubernetes.
 
 use super::edit::name_of;
+use crate::gather;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Moves a variable up, to right before the first that refers to it, where it stands after. All others keep their order; an
 /// environment with a circle of references stays as it is.
 ///
-/// `sources` are the orders that were merged, in which a reference before its definition is meant to be: it stays.
-pub(crate) fn settle(env: &mut Vec<Value>, sources: [Vec<&str>; 2]) {
-    let Some(order) = order(env, &sources.map(|names| places(names.into_iter()))) else { return };
+/// `sources` are the orders that were merged, as the places of the names in them, in which a reference before its definition is meant to be: it stays.
+pub(crate) fn settle(env: &mut Vec<Value>, sources: [&BTreeMap<&str, usize>; 2]) {
+    let Some(order) = order(env, sources) else { return };
     let mut taken: Vec<Option<Value>> = env.drain(..).map(Some).collect();
     env.extend(order.into_iter().filter_map(|at| taken.get_mut(at)?.take()));
 }
 
 /// The places of names.
-fn places<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
-    names.enumerate().map(|(at, name)| (name, at)).collect()
+pub(super) fn places<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
+    gather::map(names.enumerate().map(|(at, name)| (name, at)))
 }
 
 /// How far the order has come with an entry.
@@ -31,11 +32,11 @@ enum State {
 }
 
 /// The entries in their order, as places in `env`; `None` when they stand in it already, or refer to each other in a circle.
-fn order(env: &[Value], sources: &[BTreeMap<&str, usize>; 2]) -> Option<Vec<usize>> {
+fn order(env: &[Value], sources: [&BTreeMap<&str, usize>; 2]) -> Option<Vec<usize>> {
     let names = places(env.iter().map(name_of));
     let is_meant = |user: &str, definition: &str| {
         let both = |names: &BTreeMap<&str, usize>| Some((*names.get(user)?, *names.get(definition)?));
-        sources.iter().find_map(both).is_some_and(|(user, definition)| user < definition)
+        sources.into_iter().find_map(both).is_some_and(|(user, definition)| user < definition)
     };
     let needs = |at: usize| -> Vec<usize> {
         let Some(entry) = env.get(at) else { return Vec::new() };
@@ -95,8 +96,14 @@ fn references(value: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{references, settle};
+    use super::{places, references};
     use serde_json::{Value, json};
+
+    /// Settles an environment that was merged of these orders.
+    fn settle(env: &mut Vec<Value>, sources: [&[&str]; 2]) {
+        let [one, other] = sources.map(|names| places(names.iter().copied()));
+        super::settle(env, [&one, &other]);
+    }
 
     #[test]
     fn references_of_a_value() {
@@ -126,7 +133,7 @@ mod tests {
             (vec![("B", "$(none)"), ("A", "1")], vec!["B", "A"]),
         ] {
             let mut env: Vec<Value> = env.iter().map(entry).collect();
-            settle(&mut env, [vec![], vec![]]);
+            settle(&mut env, [&[], &[]]);
             assert_eq!(names(&env), expected);
         }
     }
@@ -134,15 +141,15 @@ mod tests {
     #[test]
     fn a_reference_that_was_never_expanded_stays_so() {
         let late = [json!({"name": "B", "value": "$(A)"}), json!({"name": "A", "value": "1"})];
-        let settled = |sources: [Vec<&str>; 2]| {
+        let settled = |sources: [&[&str]; 2]| {
             let mut env = late.to_vec();
             settle(&mut env, sources);
             env != late
         };
-        assert!(settled([vec!["A", "B"], vec!["B", "A"]]));
-        assert!(settled([vec!["A"], vec!["B"]]));
-        assert!(!settled([vec!["B", "A"], vec![]]));
-        assert!(!settled([vec!["A"], vec!["B", "A"]]));
+        assert!(settled([&["A", "B"], &["B", "A"]]));
+        assert!(settled([&["A"], &["B"]]));
+        assert!(!settled([&["B", "A"], &[]]));
+        assert!(!settled([&["A"], &["B", "A"]]));
     }
 
     #[test]
@@ -150,12 +157,12 @@ mod tests {
         for entries in [vec![("A", "$(B)"), ("B", "$(A)")], vec![("X", "$(A)"), ("A", "$(B)"), ("B", "$(C)"), ("C", "$(A)")]] {
             let env: Vec<Value> = entries.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
             let mut settled = env.clone();
-            settle(&mut settled, [vec![], vec![]]);
+            settle(&mut settled, [&[], &[]]);
             assert_eq!(settled, env);
         }
         // One that refers to itself is none: it refers to what stood under its name before.
         let mut env = vec![json!({"name": "P", "value": "$(P):$(A)"}), json!({"name": "A", "value": "1"})];
-        settle(&mut env, [vec![], vec![]]);
+        settle(&mut env, [&[], &[]]);
         assert_eq!(env[0]["name"], "A");
     }
 
@@ -164,7 +171,7 @@ mod tests {
         let number = 20_000;
         let entry = |at: usize| json!({"name": format!("V{at}"), "value": format!("$(V{})$(V{})", at + 1, number - 1)});
         let mut env: Vec<Value> = (0..number).map(entry).collect();
-        settle(&mut env, [vec![], vec![]]);
+        settle(&mut env, [&[], &[]]);
         assert_eq!((&env[0]["name"], &env[number - 1]["name"]), (&json!(format!("V{}", number - 1)), &json!("V0")));
     }
 }

@@ -4,6 +4,7 @@
 //! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
 //! drops zeros and empty values, adds defaults and writes quantities its own way.
 
+use crate::gather;
 use crate::parse::{ports, quantity};
 use serde_json::Value;
 
@@ -204,7 +205,7 @@ fn plain(value: &Value) -> Option<Value> {
         // An object that says nothing by what is in it may say something by being there, as an empty `emptyDir` does.
         Value::Object(map) => {
             let said = map.iter().filter(|(key, value)| !is_default(key, value));
-            Some(Value::Object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))).collect()))
+            Some(Value::Object(gather::object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))))))
         }
         other => Some(other.clone()),
     }

@@ -4,6 +4,7 @@
 //! annotation, which users can write: it never decides an asserted leaf.
 
 use super::leaf;
+use crate::gather;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::BTreeMap;
@@ -29,11 +30,11 @@ impl Record {
     pub(crate) fn read(text: &str) -> Result<Record, RecordError> {
         let bytes = text.strip_prefix(VERSION).and_then(|t| URL_SAFE_NO_PAD.decode(t).ok()).ok_or(RecordError)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0_u32, |n, b| (n << 8) | u32::from(*b));
-        let pairs = bytes.chunks(8).map(|pair| match pair.split_at_checked(4) {
-            Some((path, value)) if value.len() == 4 => Ok((number(path), number(value))),
-            _ => Err(RecordError),
-        });
-        pairs.collect::<Result<_, _>>().map(Record)
+        if bytes.len() % 8 != 0 {
+            return Err(RecordError);
+        }
+        let pairs = bytes.chunks(8).filter_map(|pair| pair.split_at_checked(4));
+        Ok(Record(gather::map(pairs.map(|(path, value)| (number(path), number(value))))))
     }
 
     /// Writes the annotation.

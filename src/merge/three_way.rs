@@ -14,6 +14,7 @@ use super::filled::{self, Limits};
 use super::leaf::{self, Class, Kind, Shape};
 use super::record::Record;
 use super::{Earlier, env_order, flags};
+use crate::gather;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -85,7 +86,7 @@ const HANDLERS: [&str; 4] = ["exec", "grpc", "httpGet", "tcpSocket"];
 /// A probe as its handler and the rest.
 fn probe(value: &Value) -> (Value, Map<String, Value>) {
     let mut rest = value.as_object().cloned().unwrap_or_default();
-    let handler = HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))).collect();
+    let handler = gather::object(HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))));
     (Value::Object(handler), rest)
 }
 
@@ -217,63 +218,64 @@ impl<'a> Merge<'a> {
         Some(Value::Object(merged))
     }
 
-    fn list(
+    fn list<'v>(
         &mut self,
         path: &mut Vec<String>,
-        current: Option<&Value>,
-        wanted: Option<&Value>,
+        current: Option<&'v Value>,
+        wanted: Option<&'v Value>,
         fields: &[(&str, &str)],
     ) -> Option<Value> {
-        let items = |value: Option<&Value>| -> Vec<(String, Value)> {
+        let items = |value: Option<&'v Value>| -> Vec<(String, &'v Value)> {
             let list = value.and_then(Value::as_array).into_iter().flatten();
-            list.map(|item| (leaf::identity(item, fields), item.clone())).collect()
+            list.map(|item| (leaf::identity(item, fields), item)).collect()
         };
         let (now, want) = (items(current), items(wanted));
         // Of items that share an identity the last counts, at the place of the first.
-        let mut unique: Vec<(String, Value)> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for (id, item) in now {
-            let place = *places.entry(id.clone()).or_insert(unique.len());
+        let mut unique: Vec<(&str, &Value)> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for (id, item) in &now {
+            let place = *places.entry(id).or_insert(unique.len());
             match unique.get_mut(place) {
                 Some((_, first)) => *first = item,
                 None => unique.push((id, item)),
             }
         }
-        let wants: BTreeMap<&str, &Value> = want.iter().map(|(id, item)| (id.as_str(), item)).collect();
+        let wants = env_order::places(want.iter().map(|(id, _)| id.as_str()));
         let mut stays: Vec<Option<Value>> = Vec::new();
         for (id, item) in &unique {
-            stays.push(within(path, id, |path| self.merge(path, Some(item), wants.get(id.as_str()).copied())));
+            let wanted = wants.get(id).and_then(|place| want.get(*place)).map(|(_, item)| *item);
+            stays.push(within(path, id, |path| self.merge(path, Some(item), wanted)));
         }
         // What is new goes after the nearest item that comes before it in what we want; where there is none, before the nearest that
         // comes after it.
-        let mut comes: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+        let mut comes: Vec<Vec<Value>> = vec![Vec::new(); stays.len().saturating_add(1)];
         let mut first: Vec<Value> = Vec::new();
         let mut before = None;
         for (id, item) in &want {
-            match places.get(id) {
+            match places.get(id.as_str()) {
                 Some(place) if stays.get(*place).is_some_and(Option::is_some) => {
-                    if !first.is_empty() {
-                        comes.entry(*place).or_default().append(&mut first);
+                    if before.is_none()
+                        && let Some(comes) = comes.get_mut(*place)
+                    {
+                        comes.append(&mut first);
                     }
                     before = Some(place.saturating_add(1));
                 }
                 Some(_) => {}
                 None => {
                     let new = within(path, id, |path| self.merge(path, None, Some(item)));
-                    before.map_or(&mut first, |place| comes.entry(place).or_default()).extend(new);
+                    before.and_then(|place| comes.get_mut(place)).unwrap_or(&mut first).extend(new);
                 }
             }
         }
-        let ends = stays.len();
         let mut list: Vec<Value> = Vec::new();
-        for (place, item) in stays.into_iter().enumerate() {
-            list.extend(comes.remove(&place).unwrap_or_default());
-            list.extend(item);
+        for (place, new) in comes.into_iter().enumerate() {
+            list.extend(new);
+            list.extend(stays.get_mut(place).and_then(Option::take));
         }
-        list.extend(comes.remove(&ends).unwrap_or_default());
         list.append(&mut first);
         if path.last().is_some_and(|step| step == "env") {
-            env_order::settle(&mut list, [&want, &unique].map(|entries| entries.iter().map(|(name, _)| name.as_str()).collect()));
+            env_order::settle(&mut list, [&wants, &places]);
         }
         (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
     }

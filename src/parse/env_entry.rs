@@ -4,10 +4,10 @@
 //! fields go, and so do those left empty. Then each entry is checked as the API server (1.36) checks a container's
 //! environment (D26), and as the proxy reads it (D27). No value of a variable ever shows in an error.
 
+use crate::gather;
 use crate::parse::proxy_env::{self, ProxyEnvError};
 use crate::parse::quantity::quantity;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use thiserror::Error;
 
 mod rules;
@@ -108,8 +108,11 @@ pub fn additional_env(text: &str) -> Result<AdditionalEnv, EnvListError> {
 pub fn entry(written: &Value) -> Result<Value, EntryError> {
     let env = normal(written)?;
     rules::check(&env)?;
-    if !env.contains_key("valueFrom") {
-        proxy_env::readable(text(&env, "name"), text(&env, "value"))?;
+    let name = text(&env, "name");
+    if env.contains_key("valueFrom") {
+        proxy_env::readable_from_elsewhere(name)?;
+    } else {
+        proxy_env::readable(name, text(&env, "value"))?;
     }
     Ok(Value::Object(env))
 }
@@ -125,7 +128,7 @@ pub fn file_volume(entry: &Value) -> Option<&str> {
 pub fn lay_over(env: &mut Vec<Value>, entries: Vec<Value>) {
     let name_of = |entry: &Value| entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     // Of variables that share a name, the first is the one whose place it is.
-    let mut places: BTreeMap<String, usize> = env.iter().enumerate().rev().map(|(at, entry)| (name_of(entry), at)).collect();
+    let mut places = gather::map(env.iter().enumerate().rev().map(|(at, entry)| (name_of(entry), at)));
     for entry in entries {
         let at = *places.entry(name_of(&entry)).or_insert(env.len());
         match env.get_mut(at) {

@@ -6,6 +6,7 @@
 use super::Place;
 use crate::annotation as key;
 use crate::checks::read_by_plugin;
+use crate::gather;
 use crate::opaque_ports;
 use crate::overrides::Annotations;
 use crate::owner::Owner;
@@ -45,7 +46,7 @@ fn created_by() -> String {
 
 /// Annotations: who, what version, which anchors, and all that the pod inherits from its namespace.
 pub(super) fn annotations(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>, place: Place) -> BTreeMap<&'static str, String> {
-    let mut annotations: BTreeMap<&'static str, String> = mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())).collect();
+    let mut annotations: BTreeMap<&'static str, String> = gather::map(mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())));
     if values.cni_enabled {
         for_plugin(&mut annotations, values, mesh);
     }
@@ -87,7 +88,7 @@ pub(super) fn default_opaque_ports(pod: &Workload<'_>, mesh: &Mesh<'_>) -> Optio
 /// Labels: the mesh, the namespace and the owner, unless its name is no label value (D17).
 pub(super) fn labels(mesh: &Mesh<'_>) -> BTreeMap<&'static str, String> {
     let mut labels =
-        BTreeMap::from([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
+        gather::map([(key::CONTROL_PLANE_NS, mesh.control_plane.to_owned()), (key::WORKLOAD_NS, mesh.namespace.to_owned())]);
     if let Some(owner) = mesh.owner.as_ref().filter(|o| is_label_value(&o.name)) {
         labels.extend(owner.label().map(|label| (label, owner.name.clone())));
     }

@@ -3,6 +3,7 @@
 //! Source: `charts/patch/templates/patch.json` and `charts/partials/templates/_volumes.tpl` of linkerd/linkerd2.
 
 use super::json;
+use crate::gather;
 use crate::values::Values;
 use k8s_openapi::api::core::v1::{
     DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource, ObjectFieldSelector, ProjectedVolumeSource,
@@ -57,7 +58,7 @@ pub(super) fn volumes(values: &Values) -> Vec<Value> {
 /// of the module.
 fn volume(name: &str, kind: &str, source: &impl serde::Serialize) -> Value {
     let pairs = [("name".to_owned(), Value::from(name)), (kind.to_owned(), json(source))];
-    Value::Object(pairs.into_iter().collect())
+    Value::Object(gather::object(pairs))
 }
 
 /// The mounts of the proxy, without the application's token.

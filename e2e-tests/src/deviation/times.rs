@@ -133,7 +133,9 @@ pub fn skipped_subnets(case: &Reading) -> (String, String, String) {
     let is_padded = |subnet: &&str| subnet.contains("/0") && !is_all(subnet);
     let read = |text: &str| text.is_empty() || subnets(text).is_some_and(|subnets| subnets.iter().all(is_taken));
     let (linkerd, d27) = picked(case, SUBNETS, read);
-    let plain = |text: &str| read(text) && !text.contains(['\n', '\r']) && !subnets(text).iter().flatten().any(is_padded);
+    // Line breaks around the line are read over; what is on a second line is lost.
+    let one_line = |text: &str| !text.trim_matches(['\n', '\r']).contains('\n');
+    let plain = |text: &str| read(text) && one_line(text) && !subnets(text).iter().flatten().any(is_padded);
     (linkerd, d27, picked(case, SUBNETS, plain).1)
 }
 
