@@ -2,17 +2,21 @@
 //!
 //! ```text
 //!    {request, settings} from the host                     only cluster.rs calls the host
-//!             │ lib.rs  validate()                         cluster: namespace() values()
-//!             ├─ settings::Settings                                 trust_anchors() owner_references()
+//!             │ lib.rs  validate()                         cluster: namespace() values() trust_anchors()
+//!             ├─ settings::Settings                                 owner_references() limit_ranges()
 //!             ├─ request::Request ── object: Value (never rebuilt from a type)    │ plain structs
 //!             ▼                                                                   ▼
 //!    workload::Workload<'_>  (read-only view) ─────────────────────────► decide: the reasons to skip
+//!    template::Template<'_>  (the pods to come of a workload: told, never written)
 //!             │  none                                   │ some
 //!             ▼                                         ▼
 //!    overrides::apply(Values, annotations)              opaque_ports: the annotation that is due
 //!             │ Values + Vec<Warning>, one table row an annotation
+//!             │ limit_range::fit, openshift::run_as     │
 //!             ▼                                         │
 //!    render::pod_patch(&Values, &Workload) ► PodPatch   │   one file a rendered object, struct literals
+//!             ▼                                         ▼
+//!    checks::of_injected · checks::of_skipped ► Vec<Warning>   one table row a check
 //!             ▼                                         ▼
 //!    merge::apply(&mut Value, PodPatch) · merge::annotate   the only code that writes the object
 //!             ▼

@@ -223,6 +223,10 @@ fn what_has_no_effect_is_refused() {
     let anchors = json!({"values": {"identityTrustAnchorsPEM": ANCHORS}});
     let no_anchors = "values.identityTrustAnchorsPEM has no effect with source: cluster; its trust roots are read";
     assert_eq!(faults(Settings::validate(&anchors)), [no_anchors]);
+    let limits = json!({"limitRange": "apply"});
+    assert_eq!(Settings::validate(&limits), Ok(()));
+    let no_look_up = "limitRange has no effect with source: settings; nothing is looked up";
+    assert_eq!(faults(Settings::validate(&standalone(limits))), [no_look_up]);
 }
 
 #[test]
