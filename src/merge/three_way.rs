@@ -126,7 +126,7 @@ impl<'a> Merge<'a> {
         let set_back = self.set_back.iter().map(|leaf| pod(format!("{leaf} was changed by others, and set back")));
         let dropped = self.dropped.iter().map(|leaf| pod(format!("{leaf}, which was filled in, gave way to what is asked for")));
         let reset = self.reset && !self.earlier.can_tell() && self.earlier.warning().is_none();
-        let reset = reset.then(|| Warning::plain(Place::Annotation(key::RECORD), "is gone: what the mesh relies on was set back"));
+        let reset = reset.then(|| Warning::plain(Place::Annotation(key::RECORD), "is not there, and what the mesh relies on was set back"));
         set_back.chain(dropped).chain(reset).collect()
     }
 
@@ -188,7 +188,7 @@ impl<'a> Merge<'a> {
                 return merged_entries(&Record::default(), path, kind, current, wanted).or_else(|| current.or(wanted).cloned());
             }
             let keep = if wanted.is_none() { !ours || is_port(path) } else { class == Class::Defaulted && c.is_some() };
-            self.reset |= !keep && c.is_some();
+            self.reset |= !keep && c.is_some() && !path.first().is_some_and(|map| is_map_of_texts(map));
             return if keep { current.cloned() } else { wanted.cloned() };
         };
         if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {

@@ -138,7 +138,8 @@ fn without_a_record_others_keep_what_is_not_asserted() {
     let (merged, said) = again(&pod, mk_patch(2, "want", "2"));
     let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "2,9", "--log-level", "else"]);
     assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("2,9"), arguments));
-    assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![]));
+    let told = "linkerd.io/injection-record: is not there, and what the mesh relies on was set back".to_owned();
+    assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![told]));
     assert_eq!(proxy(&merged)["securityContext"], json!({"runAsUser": 2}));
     let annotations = &merged["metadata"]["annotations"];
     assert_eq!((annotations.get("linkerd.io/trust-root-sha256"), &annotations["example.com/a"]), (None, &json!("b")));
@@ -449,7 +450,7 @@ fn a_record_that_is_gone_is_told_where_something_is_set_back() {
     assert_eq!((merged["spec"].clone(), said), (first(mk_patch(1, "base", "1"))["spec"].clone(), vec![]));
     proxy_mut(&mut pod)["securityContext"]["runAsUser"] = json!(77);
     let (_, said) = again(&pod, mk_patch(1, "base", "1"));
-    assert_eq!(said, ["annotation linkerd.io/injection-record is gone: what the mesh relies on was set back"]);
+    assert_eq!(said, ["linkerd.io/injection-record: is not there, and what the mesh relies on was set back"]);
     let earlier = Earlier::of(&pod, ForeignInjection::Keep).unwrap();
     let told: Vec<_> = losses(&pod, &earlier).iter().map(ToString::to_string).collect();
     assert_eq!(told, ["pod: the sidecar is gone, with what others may have changed in it"]);
