@@ -1,15 +1,15 @@
 //! What the person who types `kubectl apply` hears, and what a namespace's own rules make of an injected pod.
 
-use std::{
-    io::Write as _,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path, process::Command};
 
-use e2e_tests::programs;
+use e2e_tests::{artefacts, programs, reference::put_between_marks};
 use serde_json::{Value, json};
 
 use crate::mesh::{Mesh, container};
 
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+/// The manifest of which the README shows what is told.
+const MISTAKES: &str = "examples/mistakes.yaml";
 const PLAIN: &str = "linkerd-injector";
 const LIMITS: &str = "linkerd-injector-limits";
 const CNI: &str = "linkerd-injector-cni";
@@ -83,20 +83,35 @@ fn a_mistyped_annotation_is_told_to_whoever_creates_the_deployment(mesh: &Mesh, 
     assert_eq!((answer.status, answer.warnings), (201, vec![]));
 
     let Some(program) = programs::find_or_skip("kubectl", &format!("{test}, by kubectl")) else { return };
-    let mut child = Command::new(&program)
-        .arg("--kubeconfig")
-        .arg(mesh.api.kubeconfig())
-        .args(["apply", "-f", "-"])
-        .env("HOME", mesh.folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(deployment("shop", "web", &mistyped).to_string().as_bytes()).unwrap();
-    let applied = child.wait_with_output().unwrap();
-    let (out, err) = (String::from_utf8_lossy(&applied.stdout), String::from_utf8_lossy(&applied.stderr));
-    assert_eq!((out.as_ref(), err.as_ref()), ("deployment.apps/web created\n", format!("Warning: {LINE}\n").as_str()));
+    let apply = |file: &Path| {
+        let applied = Command::new(&program)
+            .arg("--kubeconfig")
+            .arg(mesh.api.kubeconfig())
+            .args(["apply", "-f"])
+            .arg(file)
+            .env("HOME", mesh.folder.path())
+            .output()
+            .unwrap();
+        (String::from_utf8(applied.stdout).unwrap(), String::from_utf8(applied.stderr).unwrap())
+    };
+    let file = mesh.folder.file("deployment.json");
+    fs::write(&file, deployment("shop", "web", &mistyped).to_string()).unwrap();
+    assert_eq!(apply(&file), ("deployment.apps/web created\n".to_owned(), format!("Warning: {LINE}\n")));
+
+    let (out, err) = apply(&artefacts::folder().join(MISTAKES));
+    assert!(err.lines().count() >= 3 && err.lines().all(|line| line.starts_with("Warning: ")), "{err}");
+    say_in_readme(&format!("```console\n$ kubectl apply -f artefacts/{MISTAKES}\n{err}{out}```\n"));
+}
+
+/// What the README shows of it.
+fn say_in_readme(block: &str) {
+    let written = fs::read_to_string(README).unwrap();
+    let expected = put_between_marks(&written, "apply", block).expect("marks for apply in the README");
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(README, &expected).unwrap();
+        return;
+    }
+    assert!(written == expected, "the README does not say that:\n{block}");
 }
 
 fn a_limit_range_lets_the_pod_in_where_it_is_followed(mesh: &Mesh) {
