@@ -67,6 +67,11 @@ impl<'a> Annotations<'a> {
     }
 }
 
+/// Whether an annotation is one that pods inherit from their namespace.
+pub(crate) fn is_inherited(name: &str) -> bool {
+    name == key::INJECT || OVERRIDES.iter().any(|o| o.keys.contains(&name))
+}
+
 /// Values under change.
 pub struct Scope<'a> {
     /// The values.

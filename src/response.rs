@@ -4,7 +4,7 @@
 
 use crate::decide::SkipReason;
 use crate::settings::{OnError, SettingsErrors, Source};
-use crate::warning::{MAX_CHARS, Warning, distinct, lines, shortened};
+use crate::warning::{MAX_CHARS, Warning, all_lines, lines, shortened};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
         Outcome::Invalid(warnings) => {
             response.accepted = false;
             response.code = Some(422);
-            response.message = Some(format!("linkerd-injector-policy: {}", distinct(&warnings).join("; ")));
+            response.message = Some(format!("linkerd-injector-policy: {}", all_lines(&warnings).join("; ")));
             (None, Vec::new())
         }
         Outcome::Failed { error, on_error } => {

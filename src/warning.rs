@@ -1,5 +1,6 @@
 //! What a person is told: one line, at most 120 characters, stable from call to call.
 
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// The longest line that clients show whole.
@@ -65,24 +66,31 @@ impl Warning {
 /// Each warning once, as many as clients show: the API server cuts off what is beyond 4 KiB in all.
 #[must_use]
 pub fn lines(warnings: &[Warning]) -> Vec<String> {
-    const MOST: usize = 32;
-    let mut lines = distinct(warnings);
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
-    if more > 0 {
-        lines.push(format!("{more} more warnings"));
-    }
-    lines
+    at_most(32, warnings)
 }
 
-/// Each warning once, in order.
+/// Each warning once, as many as a message can be thought to hold.
 #[must_use]
-pub fn distinct(warnings: &[Warning]) -> Vec<String> {
+pub fn all_lines(warnings: &[Warning]) -> Vec<String> {
+    at_most(512, warnings)
+}
+
+fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
+    let mut seen = Map::new();
+    let mut more = 0_usize;
     for line in warnings.iter().map(Warning::to_string) {
-        if !lines.contains(&line) {
-            lines.push(line);
+        if seen.insert(line.clone(), Value::Null).is_some() {
+            continue;
         }
+        if lines.len() < most {
+            lines.push(line);
+        } else {
+            more = more.saturating_add(1);
+        }
+    }
+    if more > 0 {
+        lines.push(format!("{more} more warnings"));
     }
     lines
 }

@@ -9,7 +9,7 @@
 use super::{Finding, Injection, Scene};
 use crate::annotation as key;
 use crate::parse::network;
-use crate::parse::ports::{self, PortRange};
+use crate::parse::ports::{self, PortSet};
 use crate::values::{Ports, Values};
 use crate::warning::Place;
 
@@ -68,7 +68,8 @@ pub(super) fn read_otherwise(scene: &Scene<'_>, injection: &Injection<'_>) -> Ve
                 let names = scene.pod.named_ports();
                 let named = |name: &str| if key == key::SKIP_INBOUND_PORTS { names.get(name).copied() } else { None };
                 let meant = ports::list(meant.as_deref().unwrap_or_default(), &named).ranges;
-                set(read.split(',').filter_map(|entry| ports::port_range(entry).ok())) == set(meant)
+                let read = read.split(',').filter_map(|entry| ports::port_range(entry).ok()).collect();
+                PortSet::of(read) == PortSet::of(meant)
             }
             key::SKIP_SUBNETS => {
                 let networks = |text: &str| network::cidr_list_init(text).ok();
@@ -85,11 +86,4 @@ pub(super) fn read_otherwise(scene: &Scene<'_>, injection: &Injection<'_>) -> Ve
         }
     }
     findings
-}
-
-fn set(ranges: impl IntoIterator<Item = PortRange>) -> Vec<PortRange> {
-    let mut ranges: Vec<PortRange> = ranges.into_iter().collect();
-    ranges.sort_unstable();
-    ranges.dedup();
-    ranges
 }

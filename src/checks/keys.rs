@@ -84,7 +84,11 @@ pub(super) fn unknown(scene: &Scene<'_>, _: &Injection<'_>) -> Vec<Finding> {
     let own = scene.pod.annotations().into_iter().flat_map(|map| map.keys()).map(|key| (Place::Annotations, key));
     let namespace = scene.namespace.into_iter().flat_map(|n| n.annotations.keys());
     let all = own.chain(namespace.map(|key| (Place::NamespaceAnnotations, key)));
-    all.filter(|(_, key)| is_unknown(key)).map(|(place, key)| Finding::of_value(place, key, &[&hint(key)])).collect()
+    // More than are shown need no hint.
+    const HINTS: usize = 32;
+    let unknown = all.filter(|(_, key)| is_unknown(key)).enumerate();
+    let hinted = unknown.map(|(at, (place, key))| (place, key, if at < HINTS { hint(key) } else { String::new() }));
+    hinted.map(|(place, key, hint)| Finding::of_value(place, key, &[&hint])).collect()
 }
 
 fn is_unknown(key: &str) -> bool {
@@ -93,6 +97,11 @@ fn is_unknown(key: &str) -> bool {
 
 /// The key that may have been meant: under another domain, or so few letters away that it is no other word.
 fn hint(key: &str) -> String {
+    // The longest name that a key may have.
+    const LONGEST: usize = 63;
+    if name(key).len() > LONGEST {
+        return String::new();
+    }
     let domain = key.strip_suffix(name(key)).unwrap_or_default();
     let wanted = name(key).to_ascii_lowercase();
     let near = known().map(|known| (distance(&wanted, name(known)), known)).min_by_key(|(distance, _)| *distance);

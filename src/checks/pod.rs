@@ -68,11 +68,12 @@ pub(super) fn wait_beyond_grace(scene: &Scene<'_>, injection: &Injection<'_>) ->
 /// Probes that ask the proxy and mean the application.
 pub(super) fn tcp_probes(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let names = scene.pod.named_ports();
-    let skipped = ports::list(&injection.values.proxy_init.ignore_inbound_ports, &|name| names.get(name).copied()).ranges;
+    let skipped = ports::list(&injection.values.proxy_init.ignore_inbound_ports, &|name| names.get(name).copied());
+    let skipped = ports::PortSet::of(skipped.ranges);
     let is_redirected = |container: &Container<'_>, probe: &str| {
         let port = container.field(probe).and_then(|p| p.get("tcpSocket")?.get("port"));
         let number = port_number(port).or_else(|| port_of_container(container, port?.as_str()?));
-        number.is_some_and(|number| !skipped.iter().any(|range| range.contains(number)))
+        number.is_some_and(|number| !skipped.contains(number))
     };
     // An init container has probes where it goes on running.
     let probed = scene.pod.containers_of(List::Main).chain(scene.pod.containers_of(List::Init));
@@ -96,14 +97,16 @@ fn port_of_container(container: &Container<'_>, name: &str) -> Option<u16> {
 /// Ports that the proxy cannot carry.
 pub(super) fn other_protocols(scene: &Scene<'_>, _: &Injection<'_>) -> Vec<Finding> {
     let of = |wanted: &str| -> Vec<String> {
-        let mut numbers: Vec<u16> = Vec::new();
-        let ports = scene.pod.containers().flat_map(|c| c.ports());
-        for number in ports.filter(|p| protocol(p) == wanted).filter_map(|p| port_number(p.get("containerPort"))) {
-            if !numbers.contains(&number) {
+        // As many as a line has room for.
+        const MOST: usize = 32;
+        let mut numbers: Vec<String> = Vec::new();
+        let ports = scene.pod.containers().flat_map(|c| c.ports()).filter(|p| protocol(p) == wanted);
+        for number in ports.filter_map(|p| port_number(p.get("containerPort"))).map(|number| number.to_string()) {
+            if numbers.len() < MOST && !numbers.contains(&number) {
                 numbers.push(number);
             }
         }
-        numbers.iter().map(u16::to_string).collect()
+        numbers
     };
     let listed = ["UDP", "SCTP"].map(|protocol| (protocol, of(protocol)));
     let used = listed.iter().filter(|(_, ports)| !ports.is_empty());

@@ -43,13 +43,14 @@ impl Edit {
                     }
                     None => {
                         let mut object = without_ours.unwrap_or(object);
-                        merge::apply(&mut object, *patch);
+                        warnings.extend(merge::apply(&mut object, *patch));
                         object
                     }
                 };
                 Outcome::Injected { object: changed(object), asked_by, proxy_version, source, warnings }
             }
             Change::Annotate { opaque_ports, reasons, mut warnings } => {
+                warnings.extend(told);
                 warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
                 let mut object = without_ours.unwrap_or(object);
                 if remembers {
@@ -59,6 +60,7 @@ impl Edit {
                 Outcome::Annotated { object: changed(object), reasons, warnings }
             }
             Change::Nothing { reasons, mut warnings } => {
+                warnings.extend(told);
                 warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
                 Outcome::Skipped { object: without_ours.and_then(changed), reasons, warnings }
             }

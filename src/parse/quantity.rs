@@ -42,6 +42,14 @@ impl Quantity {
         self.negative
     }
 
+    /// As the API server stores an amount of a resource, rounded up to thousandths, in the form of [`Quantity::canonical`].
+    #[must_use]
+    pub fn stored(&self) -> String {
+        let mut rounded = self.clone();
+        round_up(&mut rounded, -3);
+        rounded.canonical()
+    }
+
     /// The quantity in the one form that all spellings of it share, `15e-1` for `1.5` and `1500m`.
     #[must_use]
     pub fn canonical(&self) -> String {

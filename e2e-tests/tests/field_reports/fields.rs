@@ -101,8 +101,10 @@ fn what_is_shipped_says_that_it_mutates_and_mutates_no_workload() {
     let read = |file: &str| serde_norway::from_str::<Value>(&std::fs::read_to_string(format!("{root}/{file}")).unwrap()).unwrap();
     let (metadata, policy) = (read("policy-metadata.yml"), read("artefacts/cluster-admission-policy.yaml"));
     assert_eq!((&metadata["mutating"], &policy["spec"]["mutating"]), (&json!(true), &json!(true)));
-    assert_eq!(metadata["rules"], policy["spec"]["rules"]);
-    let mut webhook = read("artefacts/reinvocation-webhook.yaml")["webhooks"][0]["rules"].clone();
+    for policy in [&policy, &read("artefacts/admission-policy.yaml")] {
+        assert_eq!(metadata["rules"], policy["spec"]["rules"]);
+    }
+    let mut webhook = read("artefacts/reinvocation/webhook.yaml")["webhooks"][0]["rules"].clone();
     for rule in webhook.as_array_mut().unwrap() {
         assert_eq!(rule.as_object_mut().unwrap().remove("scope"), Some(json!("Namespaced")));
     }
