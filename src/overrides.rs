@@ -43,8 +43,13 @@ impl<'a> Annotations<'a> {
         self.first(&[key]).is_some()
     }
 
+    /// An annotation of the namespace.
+    pub(crate) fn of_namespace(&self, key: &str) -> Option<&'a str> {
+        self.namespace.get(key).map(String::as_str)
+    }
+
     /// The first of the keys that is present, the pod's own before the namespace's (D05).
-    fn first(&self, keys: &[&'static str]) -> Option<(Place, &'a str)> {
+    pub(crate) fn first(&self, keys: &[&'static str]) -> Option<(Place, &'a str)> {
         let own = keys.iter().find_map(|k| Some((Place::Annotation(k), self.pod.annotation(k)?)));
         own.or_else(|| keys.iter().find_map(|k| Some((Place::NamespaceAnnotation(k), self.namespace.get(*k)?.as_str()))))
     }
@@ -60,6 +65,11 @@ impl<'a> Annotations<'a> {
             }
         }
     }
+}
+
+/// Whether an annotation is one that pods inherit from their namespace.
+pub(crate) fn is_inherited(name: &str) -> bool {
+    name == key::INJECT || OVERRIDES.iter().any(|o| o.keys.contains(&name))
 }
 
 /// Values under change.

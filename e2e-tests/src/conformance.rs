@@ -21,7 +21,7 @@ use crate::{
         corpus::{CorpusError, read_cases, read_results},
     },
     compare::{Difference, compare},
-    deviation::{DEVIATIONS, Expected, Explanation, NoAnswer, accept_record, explain, reading::Reading, relate},
+    deviation::{DEVIATIONS, Expected, Explanation, NoAnswer, explain, reading::Reading, relate},
     policy::{Policy, PolicyError},
     programs,
 };
@@ -184,11 +184,12 @@ impl Corpus {
             let fail = |error| (case.name.clone(), error);
             let mut verdicts = Vec::new();
             for (at, policy) in policies.iter().enumerate() {
-                let explanation = match self.explain(case, linkerd) {
+                let mut explanation = match self.explain(case, linkerd) {
                     Ok(explanation) => explanation,
                     Err(asked) => relate(case, &asked, &asked.twin.run(*policy, &Value::Null).map_err(fail)?),
                 };
                 let ours = case.run(*policy, &Value::Null).map_err(fail)?;
+                explanation.accept(&case.request.object, &ours);
                 verdicts.push((policy.name(), verdict(case, &explanation, &ours)));
                 if at == 0 {
                     for id in &explanation.by {
@@ -214,9 +215,7 @@ fn verdict(case: &Reading, explanation: &Explanation, ours: &CaseResult) -> Verd
     let Expected { outcome, object, .. } = &explanation.expected;
     let input = &case.request.object;
     let after = ours.object.as_ref().unwrap_or(input);
-    let mut object = object.clone();
-    accept_record(&mut object, after);
-    let mut differences = compare(input, &object, after);
+    let mut differences = compare(input, object, after);
     if *outcome != ours.outcome {
         let text = |outcome: Outcome| outcome.as_str().to_owned();
         differences.insert(0, Difference { path: "outcome".to_owned(), expected: text(*outcome), actual: text(ours.outcome) });

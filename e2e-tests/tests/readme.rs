@@ -4,8 +4,9 @@ use e2e_tests::{
     case::corpus,
     conformance::Corpus,
     policy::Native,
-    reference::{annotations, parity, put_between_marks, second_call, settings},
+    reference::{annotations, checks, parity, put_between_marks, second_call, settings},
 };
+use linkerd_injector_policy::{decide::SkipReason, response::NotOurs};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
 
@@ -22,9 +23,13 @@ fn the_references_are_those_of_the_tables() {
     });
     assert!(!corpus.failed(false) && !further.failed(false), "{}{}", corpus.summary(), further.summary());
     let parity = parity(&corpus, &further);
-    for (name, table) in
-        [("settings", settings()), ("annotations", annotations()), ("second-call", second_call), ("parity", parity)]
-    {
+    for (name, table) in [
+        ("settings", settings()),
+        ("annotations", annotations()),
+        ("checks", checks()),
+        ("second-call", second_call),
+        ("parity", parity),
+    ] {
         expected = put_between_marks(&expected, name, &table).unwrap_or_else(|| panic!("no marks for {name} in the README"));
     }
     if std::env::var_os("UPDATE_README").is_some() {
@@ -36,4 +41,15 @@ fn the_references_are_those_of_the_tables() {
         "the README's references are not those of the tables and cases; UPDATE_README=1 cargo test --release -p e2e-tests \
          --test readme writes them"
     );
+}
+
+#[test]
+fn every_reason_is_told() {
+    let written = std::fs::read_to_string(README).unwrap();
+    let reasons = SkipReason::ALL.iter().map(|reason| reason.as_str()).chain(NotOurs::ALL.iter().map(|why| why.as_str()));
+    // And those of other outcomes.
+    for reason in reasons.chain(["invalid_annotation", "error", "workload_checked"]) {
+        let told = written.lines().any(|line| line.starts_with("| `") && line.contains(&format!("`{reason}`")));
+        assert!(told, "the README does not tell of {reason}");
+    }
 }

@@ -126,7 +126,7 @@ pub fn required_identity(case: &Reading) -> Option<String> {
 
 /// What linkerd-init is told with D27, and with D32 too. It passes one list to iptables and, with IPv6, to ip6tables,
 /// and each refuses the other's networks, save those of all addresses.
-fn skipped_subnets(case: &Reading) -> (String, String, String) {
+pub fn skipped_subnets(case: &Reading) -> (String, String, String) {
     let with_ipv6 = !case.value_is_true("/disableIPv6");
     let is_all = |subnet: &str| subnet.split_once('/').is_some_and(|(_, length)| length.bytes().all(|digit| digit == b'0'));
     let is_taken = |subnet: &&str| is_all(subnet) || !(with_ipv6 || subnet.contains(':'));
