@@ -126,7 +126,8 @@ impl<'a> Merge<'a> {
         let set_back = self.set_back.iter().map(|leaf| pod(format!("{leaf} was changed by others, and set back")));
         let dropped = self.dropped.iter().map(|leaf| pod(format!("{leaf}, which was filled in, gave way to what is asked for")));
         let reset = self.reset && !self.earlier.can_tell() && self.earlier.warning().is_none();
-        let reset = reset.then(|| Warning::plain(Place::Annotation(key::RECORD), "is not there, and what the mesh relies on was set back"));
+        let reset =
+            reset.then(|| Warning::plain(Place::Annotation(key::RECORD), "is not there, and what the mesh relies on was set back"));
         set_back.chain(dropped).chain(reset).collect()
     }
 
