@@ -9,19 +9,15 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 use thiserror::Error;
-use ureq::{
-    Agent,
-    tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem},
-};
+use ureq::Agent;
 
-use super::Folder;
+use super::{Folder, certificate};
 use crate::programs;
 
 /// The folder of test programs, as others who test with an API server name it.
@@ -92,6 +88,12 @@ pub struct Programs {
 }
 
 impl Programs {
+    /// Finds them.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        Some(Self { etcd: find("etcd")?, api_server: find("kube-apiserver")? })
+    }
+
     /// Finds them, or says that `test` is skipped for want of them.
     #[must_use]
     pub fn find_or_skip(test: &str) -> Option<Self> {
@@ -99,9 +101,13 @@ impl Programs {
     }
 }
 
-fn find_or_skip(program: &str, test: &str) -> Option<PathBuf> {
+fn find(program: &str) -> Option<PathBuf> {
     let asset = env::var_os(ASSETS).map(|folder| Path::new(&folder).join(program)).filter(|path| path.is_file());
-    asset.or_else(|| programs::find_or_skip(program, test))
+    asset.or_else(|| programs::find(program))
+}
+
+fn find_or_skip(program: &str, test: &str) -> Option<PathBuf> {
+    find(program).or_else(|| programs::find_or_skip(program, test))
 }
 
 /// A program that ends with its owner.
@@ -229,7 +235,7 @@ impl ApiServer {
         let agent = loop {
             etcd.alive()?;
             server.alive()?;
-            if let Some(agent) = agent(&certificate)
+            if let Ok(agent) = fs::read(&certificate).map(|pem| certificate::client(&pem))
                 && agent
                     .get(format!("{url}/readyz"))
                     .header("Authorization", &authorization)
@@ -293,26 +299,6 @@ impl ApiServer {
 
 fn answer(mut response: ureq::http::Response<ureq::Body>) -> Result<Answer, AskError> {
     Ok(Answer { status: response.status().as_u16(), body: response.body_mut().read_json()? })
-}
-
-/// A client that trusts the certificates in a file, and no others; none as long as there is no certificate.
-fn agent(certificates: &Path) -> Option<Agent> {
-    let pem = fs::read(certificates).ok()?;
-    let trusted: Vec<Certificate<'static>> = parse_pem(&pem)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(trusted))).build();
-    let config = Agent::config_builder()
-        .tls_config(tls)
-        .http_status_as_error(false)
-        .proxy(None)
-        .timeout_global(Some(Duration::from_secs(30)))
-        .max_idle_connections_per_host(16)
-        .build();
-    Some(config.into())
 }
 
 /// Ports that nobody listens on. They are all taken at once, so that they differ.

@@ -1,6 +1,38 @@
-//! Certificates of servers on the loopback interface, made anew for every test.
+//! Certificates of servers on the loopback interface, made anew for every test, and clients that trust them.
+
+use std::{sync::Arc, time::Duration};
 
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
+use ureq::{
+    Agent,
+    tls::{PemItem, RootCerts, TlsConfig, parse_pem},
+};
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Connections that a client keeps for its next requests.
+const CONNECTIONS: usize = 32;
+
+/// A client that trusts these certificates, PEM, and no others; an answer of any status is one.
+#[must_use]
+pub fn client(pem: &[u8]) -> Agent {
+    let trusted: Vec<_> = parse_pem(pem)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(trusted))).build();
+    let config = Agent::config_builder()
+        .tls_config(tls)
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(Some(PATIENCE))
+        .max_idle_connections(CONNECTIONS)
+        .max_idle_connections_per_host(CONNECTIONS)
+        .build();
+    config.into()
+}
 
 /// A certificate for 127.0.0.1 that vouches for itself, and its key.
 pub struct Certificate {

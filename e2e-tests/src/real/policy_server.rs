@@ -91,6 +91,12 @@ impl PolicyServer {
         format!("https://127.0.0.1:{}/validate/{policy}", self.port)
     }
 
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it logged so far.
     #[must_use]
     pub fn log(&self) -> String {
