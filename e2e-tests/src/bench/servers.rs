@@ -3,7 +3,12 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -39,8 +44,8 @@ const MEASURED: [Scenario; 3] = [TYPICAL_POD, THIRTY_CONTAINERS, NOT_MESHED];
 /// The requests that are sent at once.
 const ENDURANCE: usize = 20_000;
 const CONCURRENCY: usize = 32;
-/// The parts of these requests, after each of which memory is read.
-const PARTS: usize = 4;
+/// The time from one look at the server's memory to the next.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// Why there are no figures.
 #[derive(Debug, Error)]
@@ -189,29 +194,23 @@ impl Servers {
             mixed.push(Request { scenario, url: server.url(scenario.namespace.name()), review });
         }
         let client = client(server.ca.as_bytes());
+        let requests: Vec<&Request<'_>> = mixed.iter().cycle().take(ENDURANCE).collect();
         let failure = Mutex::new(None);
-        let mut endurance = Endurance {
+        let send = |request: &&Request<'_>| {
+            let sent = request.send(&client);
+            if let (Err(why), Ok(mut failure)) = (&sent, failure.lock()) {
+                *failure = Some(format!("{}: {why}", request.scenario.name));
+            }
+            sent.is_ok()
+        };
+        let (answers, resident) = watched(server.pid(), || ask_all(&requests, CONCURRENCY, send));
+        Ok(Endurance {
             requests: ENDURANCE,
             concurrency: CONCURRENCY,
-            failures: 0,
-            failure: None,
-            resident: Vec::with_capacity(PARTS),
-        };
-        for _ in 0..PARTS {
-            let part: Vec<&Request<'_>> = mixed.iter().cycle().take(ENDURANCE / PARTS).collect();
-            let good = ask_all(&part, CONCURRENCY, |request| {
-                request.send(&client).map_err(|why| {
-                    if let Ok(mut failure) = failure.lock() {
-                        *failure = Some(format!("{}: {why}", request.scenario.name));
-                    }
-                })
-            });
-            let failures = good.iter().filter(|answer| answer.is_err()).count();
-            endurance.failures = endurance.failures.saturating_add(failures);
-            endurance.resident.push(resident(server.pid())?);
-        }
-        endurance.failure = failure.into_inner().unwrap_or_default();
-        Ok(endurance)
+            failures: answers.iter().filter(|good| !**good).count(),
+            failure: failure.into_inner().unwrap_or_default(),
+            resident: resident?,
+        })
     }
 
     fn url(&self, subject: Subject, namespace: Namespace) -> String {
@@ -305,6 +304,25 @@ fn create(api: &ApiServer, object: &Value) -> Result<(), ServersError> {
     Err(ServersError::Refused(name.to_owned(), answer.message().to_owned()))
 }
 
+/// The resident memory of a process, again and again as long as `work` takes.
+fn watched<T>(pid: u32, work: impl FnOnce() -> T) -> (T, io::Result<Vec<u64>>) {
+    let done = AtomicBool::new(false);
+    let watch = || {
+        let mut seen = Vec::new();
+        while !done.load(Ordering::Relaxed) {
+            seen.push(resident(pid)?);
+            thread::sleep(GLANCE);
+        }
+        Ok(seen)
+    };
+    thread::scope(|scope| {
+        let watcher = scope.spawn(watch);
+        let result = work();
+        done.store(true, Ordering::Relaxed);
+        (result, watcher.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
 /// The resident memory of a process, in bytes.
 fn resident(pid: u32) -> io::Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
@@ -328,6 +346,17 @@ mod tests {
         assert_eq!(read_resident("Name:\tx\n"), None);
         assert!(resident(std::process::id()).unwrap() > 1 << 20);
         assert!(resident(0).is_err());
+    }
+
+    #[test]
+    fn memory_is_watched_while_the_work_lasts() {
+        let (result, seen) = watched(std::process::id(), || {
+            thread::sleep(GLANCE * 3);
+            7
+        });
+        assert_eq!(result, 7);
+        assert!(seen.unwrap().len() >= 2);
+        assert!(watched(0, || ()).1.is_err());
     }
 
     #[test]
