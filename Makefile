@@ -17,7 +17,7 @@ run := cargo run --release --locked $(quiet) --package e2e-tests --bin
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: $(module) ## build the module and show what it does to artefacts/examples/shop.yaml
@@ -25,7 +25,11 @@ demo: $(module) ## build the module and show what it does to artefacts/examples/
 
 .PHONY: test
 test: ## everything that must pass, with a count of the tests at the end
-	@.ci/test fmt lint unit build e2e conformance
+	@.ci/test fmt lint unit build e2e e2e-tests conformance
+
+.PHONY: test-e2e
+test-e2e: ## of that, what needs the module
+	@.ci/test build e2e e2e-tests conformance
 
 .PHONY: fmt
 fmt: ## check the formatting (`cargo fmt --all` mends it)
@@ -46,9 +50,17 @@ build: $(annotated) ## the module: artefacts/build/policy.wasm, and annotated-po
 e2e: $(annotated) ## the module in a host, and with the real programs that are on PATH
 	@cargo test --release --locked $(quiet) --package e2e-tests --no-fail-fast
 
+.PHONY: e2e-tests
+e2e-tests: $(annotated) ## the module in kwctl, with bats
+	@.ci/bats e2e-tests/*.bats
+
 .PHONY: conformance
 conformance: $(module) ## every case of the corpus against Linkerd's own result, natively and through the module
 	@$(run) conformance -- --complete
+
+.PHONY: corpus
+corpus: ## Linkerd's results anew, from a clone of linkerd/linkerd2: LINKERD2=DIR; UPDATE=yes keeps them
+	@.ci/corpus "$(LINKERD2)"
 
 # Neither is part of `make test`: what they say is worth as much as the machine is quiet.
 .PHONY: bench
@@ -62,6 +74,38 @@ bench-server: $(annotated) $(annotated_accept_all) ## the module in a policy-ser
 .PHONY: serve
 serve: $(annotated) ## run the module in a policy-server on this machine
 	@.ci/serve $(annotated)
+
+.PHONY: push
+push: $(annotated) ## push the module: REGISTRY=ghcr.io/OWNER/policies; TAG=…, SOURCES=FILE of kwctl
+	@.ci/push $(annotated) "$(REGISTRY)"
+
+.PHONY: sign
+sign: ## sign what was pushed last, with cosign
+	@.ci/sign
+
+.PHONY: sbom
+sbom: $(module) ## the list of what the module is made of, with syft
+	@.ci/sbom $(module)
+
+.PHONY: artifacthub
+artifacthub: ## artefacts/artifacthub-pkg.yml from the metadata, with kwctl
+	@.ci/artifacthub
+
+.PHONY: release-check
+release-check: ## fail unless TAG=v… is the version that all files name and the change log tells of
+	@.ci/release check "$(TAG)"
+
+.PHONY: release
+release: ## the GitHub release of TAG=v…, with what was built, signed and listed
+	@.ci/release github "$(TAG)"
+
+.PHONY: release-artifacthub
+release-artifacthub: ## add this version to the branch that Artifact Hub reads
+	@.ci/release artifacthub
+
+.PHONY: tools
+tools: ## install what the tests call and Debian has
+	@.ci/tools
 
 .PHONY: clean
 clean: ## remove what the verbs above made

@@ -13,6 +13,8 @@ pub const PROXY_VERSION: &str = "linkerd.io/proxy-version";
 pub const TRUST_ROOT_SHA256: &str = "linkerd.io/trust-root-sha256";
 /// What this policy wrote to the pod, for its next call: hashes of paths and values.
 pub const RECORD: &str = "linkerd.io/injection-record";
+/// What a person should know of the injected pod, a line each, for `kubectl describe`.
+pub const WARNINGS: &str = "linkerd.io/injection-warnings";
 /// The container that kubectl takes when none is named.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 
@@ -20,6 +22,12 @@ pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 pub const CONTROL_PLANE_NS: &str = "linkerd.io/control-plane-ns";
 /// Label: namespace of the pod.
 pub const WORKLOAD_NS: &str = "linkerd.io/workload-ns";
+/// Label of a namespace: the pod security level that its pods have to meet.
+pub const POD_SECURITY_ENFORCE: &str = "pod-security.kubernetes.io/enforce";
+/// Annotation of a namespace on OpenShift: the user ids that its pods may run as, `START/LENGTH` or `START-END`.
+pub const OPENSHIFT_UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
+/// What LimitRanger filled in, in its words.
+pub const LIMIT_RANGER: &str = "kubernetes.io/limit-ranger";
 /// Label set by the Deployment controller on the pods of one ReplicaSet.
 pub const POD_TEMPLATE_HASH: &str = "pod-template-hash";
 /// Label: the application instance; the trace service name before [`APP_NAME`].

@@ -1,8 +1,9 @@
 //! What the policy asks of the host: look-ups in the cluster, and log lines.
 //!
-//! The only module that calls the host, always in the order namespace, `linkerd-config`, trust roots, owner, and each at most once a
-//! request: a replayed session answers strictly in that order. Errors name what was asked for, why it failed and what to do.
+//! The only module that calls the host, always in the order namespace, `linkerd-config`, trust roots, owner, limit ranges, and each at
+//! most once a request: a replayed session answers strictly in that order. Errors name what was asked for, why it failed and what to do.
 
+use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
@@ -37,11 +38,37 @@ impl Target {
     fn remedy(&self) -> &'static str {
         if self.kind == "ConfigMap" { ": create it, or correct controlPlaneNamespace" } else { "" }
     }
+
+    /// Whether all objects of the kind are meant.
+    fn is_list(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// The verbs that reading it needs.
+    fn verbs(&self) -> &'static str {
+        if self.is_list() { "list and watch" } else { "get" }
+    }
+
+    /// Whether it is one or many.
+    fn are(&self) -> &'static str {
+        if self.is_list() { "are" } else { "is" }
+    }
+
+    /// One of it, or all.
+    fn pronoun(&self) -> &'static str {
+        if self.is_list() { "them" } else { "it" }
+    }
+
+    /// The host's call that reads it.
+    fn call(&self) -> &'static str {
+        if self.is_list() { "list_resources_all" } else { "get_resource" }
+    }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.namespace {
+            _ if self.is_list() => write!(f, "{}s", self.kind),
             Some(namespace) => write!(f, "{} {namespace}/{}", self.kind, self.name),
             None => write!(f, "{} {}", self.kind, self.name),
         }
@@ -55,13 +82,13 @@ pub enum LookupError {
     #[error("{0} not found{remedy}", remedy = .0.remedy())]
     NotFound(Target),
     /// The API server refuses.
-    #[error("{0} is forbidden: grant get on it to the policy server's service account")]
+    #[error("{0} {are} forbidden: grant {verbs} on {it} to the policy server's service account", are = .0.are(), verbs = .0.verbs(), it = .0.pronoun())]
     Forbidden(Target),
     /// Kubewarden refuses: the kind is not among the policy's `contextAwareResources`.
-    #[error("{0} is not granted: list {kind} in the policy's contextAwareResources", kind = .0.kind)]
+    #[error("{0} {are} not granted: list {kind} in the policy's contextAwareResources", are = .0.are(), kind = .0.kind)]
     NotGranted(Target),
     /// Kubewarden refuses: the call is not among the policy's `hostCapabilities`.
-    #[error("{0} is not granted: allow kubernetes/get_resource in the policy's hostCapabilities")]
+    #[error("{0} {are} not granted: allow kubernetes/{call} in the policy's hostCapabilities", are = .0.are(), call = .0.call())]
     NoCapability(Target),
     /// The host has no answer.
     #[error("{0} cannot be read: no answer from the API server")]
@@ -74,6 +101,21 @@ pub enum LookupError {
         /// What is wrong with it.
         problem: &'static str,
     },
+}
+
+impl LookupError {
+    /// Whether it is an object of that kind that cannot be read.
+    #[must_use]
+    pub fn is_about(&self, kind: &str) -> bool {
+        match self {
+            LookupError::NotFound(target)
+            | LookupError::Forbidden(target)
+            | LookupError::NotGranted(target)
+            | LookupError::NoCapability(target)
+            | LookupError::NoAnswer(target)
+            | LookupError::Unusable { target, .. } => target.kind == kind,
+        }
+    }
 }
 
 /// What a namespace says of itself.
@@ -169,6 +211,26 @@ impl<'a> Cluster<'a> {
         Ok(object.metadata.owner_references.unwrap_or_default())
     }
 
+    /// What the limit ranges of a namespace say.
+    ///
+    /// All limit ranges of the cluster are asked for, for the host keeps a watch for each question that differs.
+    ///
+    /// # Errors
+    /// [`LookupError`]. A policy server without the right to list and watch does not answer at all.
+    pub fn limit_ranges(&self, namespace: &str) -> Result<Vec<Item>, LookupError> {
+        let target = Target { kind: "LimitRange", namespace: None, name: String::new() };
+        let request = serde_json::json!({
+            "api_version": "v1", "kind": target.kind, "label_selector": null, "field_selector": null, "field_masks": ["spec"],
+        });
+        let mut list: Value = self.ask("list_resources_all", &request, &target)?;
+        let Some(Value::Array(ranges)) = list.get_mut("items").map(Value::take) else {
+            return Err(LookupError::Unusable { target, problem: "the answer is not of its shape" });
+        };
+        let is_here = |range: &Value| range.pointer("/metadata/namespace").and_then(Value::as_str) == Some(namespace);
+        let items = ranges.into_iter().filter(is_here).filter_map(|mut range| Some(range.pointer_mut("/spec/limits")?.take()));
+        Ok(items.filter_map(|items| if let Value::Array(items) = items { Some(items) } else { None }).flatten().collect())
+    }
+
     /// Writes one line to the host's log; a host that cannot log changes nothing.
     pub fn log(&self, level: &str, message: &str) {
         let line = serde_json::json!({"level": level, "message": message, "file": "", "line": 0, "column": 0});
@@ -199,9 +261,18 @@ impl<'a> Cluster<'a> {
             disable_cache: !cached,
             field_masks: Some(BTreeSet::from([mask.to_owned()])),
         };
+        self.ask("get_resource", &request, target)
+    }
+
+    fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        operation: &str,
+        request: &impl serde::Serialize,
+        target: &Target,
+    ) -> Result<T, LookupError> {
         let unusable = |problem| LookupError::Unusable { target: target.clone(), problem };
-        let payload = serde_json::to_vec(&request).map_err(|_| unusable("the request for it cannot be written"))?;
-        let answer = (self.host)("kubewarden", "kubernetes", "get_resource", &payload).map_err(|text| classify(&text, target))?;
+        let payload = serde_json::to_vec(request).map_err(|_| unusable("the request for it cannot be written"))?;
+        let answer = (self.host)("kubewarden", "kubernetes", operation, &payload).map_err(|text| classify(&text, target))?;
         serde_json::from_slice(&answer).map_err(|_| unusable("the answer is not of its shape"))
     }
 }

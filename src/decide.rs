@@ -148,15 +148,16 @@ pub fn by_namespace(pod: &Workload<'_>, namespace: Inject) -> Option<SkipReason>
     }
 }
 
-/// The reasons that the mesh's values give.
+/// The reasons that the mesh's values give; to a pod that is yet to be made, the API server will mount the token that it does not refuse.
 #[must_use]
-pub fn by_values(pod: &Workload<'_>, values: &Values) -> Vec<SkipReason> {
+pub fn by_values(pod: &Workload<'_>, values: &Values, to_come: bool) -> Vec<SkipReason> {
     let mut reasons = Vec::new();
     let configured = [Sidecar { list: None, name: "", image: &values.proxy.image.name }];
     if has_sidecar(pod, &configured) {
         reasons.push(SkipReason::SidecarExists);
     }
-    if !values.token_projection && (pod.token_refused() || pod.first_container().and_then(|c| c.token_mount()).is_none()) {
+    let mounted = || to_come || pod.first_container().and_then(|c| c.token_mount()).is_some();
+    if !values.token_projection && (pod.token_refused() || !mounted()) {
         reasons.push(SkipReason::NoToken);
     }
     reasons
@@ -174,6 +175,8 @@ const SIDECARS: &[Sidecar<'static>] = &[
     Sidecar { list: None, name: "linkerd-proxy", image: "cr.l5d.io/linkerd/proxy" },
     Sidecar { list: None, name: "istio-proxy", image: "gcr.io/istio-release/proxyv2" },
     Sidecar { list: Some(List::Init), name: "linkerd-init", image: "cr.l5d.io/linkerd/proxy-init" },
+    // Nobody's injection puts one there, and two containers of one name cannot be: it is the user's, and stays.
+    Sidecar { list: Some(List::Main), name: "linkerd-init", image: "" },
     Sidecar { list: Some(List::Init), name: "istio-init", image: "gcr.io/istio-release/proxy_init" },
 ];
 

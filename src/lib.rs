@@ -2,34 +2,46 @@
 //!
 //! ```text
 //!    {request, settings} from the host                     only cluster.rs calls the host
-//!             │ lib.rs  validate()                         cluster: namespace() values()
-//!             ├─ settings::Settings                                 trust_anchors() owner_references()
+//!             │ lib.rs  validate()                         cluster: namespace() values() trust_anchors()
+//!             ├─ settings::Settings                                 owner_references() limit_ranges()
 //!             ├─ request::Request ── object: Value (never rebuilt from a type)    │ plain structs
 //!             ▼                                                                   ▼
+//!    merge::Earlier  ── what an earlier call left; the object without it is the application view, on which all else depends
+//!             ▼
 //!    workload::Workload<'_>  (read-only view) ─────────────────────────► decide: the reasons to skip
+//!    template::Template<'_>  (the pods to come of a workload: told, never written)
 //!             │  none                                   │ some
 //!             ▼                                         ▼
 //!    overrides::apply(Values, annotations)              opaque_ports: the annotation that is due
 //!             │ Values + Vec<Warning>, one table row an annotation
+//!             │ limit_range::fit, openshift::run_as     │
 //!             ▼                                         │
 //!    render::pod_patch(&Values, &Workload) ► PodPatch   │   one file a rendered object, struct literals
 //!             ▼                                         ▼
-//!    merge::apply(&mut Value, PodPatch) · merge::annotate   the only code that writes the object
+//!    checks::of_injected · checks::of_skipped ► Vec<Warning>   one table row a check
+//!             ▼                                         ▼
+//!    merge::apply · merge::reapply · merge::losses          the only code that writes the object
 //!             ▼
 //!    response::respond(Outcome)                             the only code that words an answer
 //! ```
 //!
-//! Invariants: (1) only `merge` writes the object; nothing of the user's is removed or changed. (2) Taking away what we added gives
-//! back the input. (3) Same input, same bytes: no hash maps on the way out, no clock, no randomness. (4) Only `cluster` calls the
-//! host, in one order. (5) `validate` never panics and never fails: every failure has a chosen answer.
+//! Invariants: (1) only `merge` writes the object; nothing of the user's is removed or changed, but for what bears a name of ours,
+//! which gives way with a warning. (2) Taking away what we added gives back the input. (3) The four laws of a later call: it changes
+//! nothing where nobody did; whether an edit by others comes before or after a call makes no difference; what others changed stays,
+//! or a warning names it; what we no longer want goes. (4) Same input, same bytes: no hash maps on the way out, no clock, no
+//! randomness. (5) Only `cluster` calls the host, in one order. (6) `validate` never panics and never fails: every failure has a
+//! chosen answer.
 
 pub mod annotation;
+pub mod checks;
 pub mod cluster;
 pub mod decide;
 mod evaluate;
 mod gather;
+mod limit_range;
 mod merge;
 mod opaque_ports;
+mod openshift;
 pub mod overrides;
 mod owner;
 pub mod parse;
@@ -38,6 +50,7 @@ mod render;
 mod request;
 pub mod response;
 pub mod settings;
+mod template;
 pub mod values;
 pub mod warning;
 mod workload;

@@ -9,6 +9,7 @@
 //!
 //! Source: `charts/patch/templates/patch.json` of linkerd/linkerd2, for the places.
 
+mod earlier;
 mod edit;
 mod env_order;
 mod filled;
@@ -22,152 +23,23 @@ mod three_way;
 use crate::annotation as key;
 use crate::gather;
 use crate::owner;
-use crate::render::{PodPatch, container, volume_names, volume_source};
-use crate::settings::ForeignInjection;
+use crate::render::{PodPatch, container, volume_source};
 use crate::warning::{Place as WarningPlace, Warning};
-use edit::{child, existing, items, name_of, named, put_named, set, take_out};
-use record::{Record, RecordError};
+pub use earlier::Earlier;
+use edit::{child, items, name_of, put_named, set, take_out};
+use record::Record;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use three_way::{Merge, note};
 
 /// Annotations of ours that say what we did; whoever wrote them, they are ours.
-const OWN_ANNOTATIONS: &[&str] = &[key::CREATED_BY, key::PROXY_VERSION, key::TRUST_ROOT_SHA256, key::RECORD];
+const OWN_ANNOTATIONS: &[&str] = &[key::CREATED_BY, key::PROXY_VERSION, key::TRUST_ROOT_SHA256, key::WARNINGS, key::RECORD];
 /// Labels of ours, beside those of the owner.
 const OWN_LABELS: &[&str] = &[key::CONTROL_PLANE_NS, key::WORKLOAD_NS];
 /// Containers of ours.
 const OWN_CONTAINERS: &[&str] = &[container::INIT, container::VALIDATOR, container::PROXY, container::DEBUG];
 /// The lists of containers.
 const LISTS: [&str; 2] = ["initContainers", "containers"];
-
-/// What an earlier call left in an object.
-#[derive(Clone, Debug)]
-pub struct Earlier {
-    /// What it wrote, where that is known.
-    record: Option<Record>,
-    /// Whether the record knows the proxy, or the proxy's own word is that we put it there.
-    ours: bool,
-    /// Whether there is a record that cannot be read.
-    unreadable: Option<RecordError>,
-    /// The names of the pod's owners.
-    owners: Vec<String>,
-}
-
-impl Earlier {
-    /// What an earlier call left in a pod: a record, or a sidecar that says that this policy, or with [`ForeignInjection::Adopt`]
-    /// Linkerd itself, injected it. `None` for a pod that is seen for the first time, or that others injected.
-    #[must_use]
-    pub fn of(pod: &Value, foreign: ForeignInjection) -> Option<Earlier> {
-        let annotation = |name| pod.get("metadata")?.get("annotations")?.get(name)?.as_str();
-        let spec = pod.get("spec").unwrap_or(&Value::Null);
-        let injected = LISTS.iter().any(|list| named(spec, list, container::PROXY).is_some());
-        let by_us = annotation(key::CREATED_BY).is_some_and(|by| {
-            by.starts_with("linkerd-injector-policy") || (foreign == ForeignInjection::Adopt && by.starts_with("linkerd/"))
-        });
-        let (record, unreadable) = match annotation(key::RECORD).map(Record::read) {
-            None => (None, None),
-            Some(Ok(record)) => (Some(record), None),
-            Some(Err(error)) => (None, Some(error)),
-        };
-        let ours = (injected && by_us) || record.as_ref().is_some_and(knows_the_proxy);
-        let owners = items(pod.get("metadata").unwrap_or(&Value::Null), "ownerReferences").iter().map(|o| name_of(o).to_owned());
-        (ours || record.is_some()).then(|| Earlier { record, ours, unreadable, owners: owners.collect() })
-    }
-
-    /// Whether the pod has a sidecar that is merged with, rather than one to be inserted.
-    #[must_use]
-    pub fn injected(&self) -> bool {
-        self.ours
-    }
-
-    /// What a person should know of the record.
-    #[must_use]
-    pub fn warning(&self) -> Option<Warning> {
-        self.unreadable.map(|error| Warning::plain(WarningPlace::Annotation(key::RECORD), error))
-    }
-
-    /// The pod without our own parts: what decisions and rendering see.
-    #[must_use]
-    pub fn application_view(&self, pod: &Value) -> Value {
-        let mut view = pod.clone();
-        if let Some(spec) = view.get_mut("spec") {
-            for list in LISTS {
-                self.strip(spec, list, Earlier::owns_container);
-            }
-            self.strip(spec, "volumes", Earlier::owns_volume);
-        }
-        if let Some(meta) = view.get_mut("metadata") {
-            for map in ["annotations", "labels"] {
-                let Some(Value::Object(entries)) = meta.get_mut(map) else { continue };
-                let before = entries.len();
-                entries.retain(|name, value| !self.owns_text(map, name, value) && !self.wrote(map, name, value));
-                if entries.is_empty() && before > 0 {
-                    set(meta, map, None);
-                }
-            }
-        }
-        view
-    }
-
-    /// Takes our items out of a list, and the list with them where nothing else was in it.
-    fn strip(&self, spec: &mut Value, list: &str, owns: fn(&Earlier, &Value) -> bool) {
-        let Some(items) = existing(spec, list) else { return };
-        let before = items.len();
-        items.retain(|item| !owns(self, item));
-        if items.is_empty() && before > 0 && list != "containers" {
-            set(spec, list, None);
-        }
-    }
-
-    /// Whether a container that bears a name of ours is ours.
-    ///
-    /// The proxy and what redirects traffic to it are, whatever the record says: it may be forged. The others may be the user's, where
-    /// we had none to add; without a record that knows better, they go by what we would have written.
-    fn owns_container(&self, container: &Value) -> bool {
-        let name = name_of(container);
-        let has = |pointer: &str, text: &str| container.pointer(pointer).and_then(Value::as_str).is_some_and(|t| t.ends_with(text));
-        self.ours
-            && match (name, self.knowing()) {
-                (container::PROXY | container::INIT, _) => true,
-                (container::VALIDATOR | container::DEBUG, Some(record)) => record.has(&path(&[name, "name"])),
-                (container::VALIDATOR, None) => has("/command/0", "/linkerd2-network-validator"),
-                (container::DEBUG, None) => has("/livenessProbe/exec/command/0", "true"),
-                _ => false,
-            }
-    }
-
-    /// The same of a volume.
-    fn owns_volume(&self, volume: &Value) -> bool {
-        let name = name_of(volume);
-        self.ours
-            && match self.knowing() {
-                Some(record) => volume_names().contains(&name) && record.has(&path(&["volumes", name])),
-                None => volume_source(name).is_some_and(|source| volume.get(source).is_some()),
-            }
-    }
-
-    /// The same of an annotation or label. Without a record, a label that names no owner of the pod is the user's.
-    fn owns_text(&self, map: &str, name: &str, value: &Value) -> bool {
-        let owner = |label: &str| self.owners.iter().any(|owner| owner.starts_with(label));
-        name == key::RECORD
-            || (is_own(map, name)
-                && self.ours
-                && match self.knowing() {
-                    Some(record) => record.has(&path(&[map, name])),
-                    None => !owner::is_label(name) || value.as_str().is_some_and(owner),
-                })
-    }
-
-    /// The record, where it knows the sidecar.
-    fn knowing(&self) -> Option<&Record> {
-        self.record.as_ref().filter(|record| knows_the_proxy(record))
-    }
-
-    /// Whether an annotation or label is as we wrote it.
-    fn wrote(&self, map: &str, name: &str, value: &Value) -> bool {
-        value.as_str().is_some_and(|text| self.record.as_ref().is_some_and(|r| r.is_text(&path(&[map, name]), text)))
-    }
-}
 
 fn path(steps: &[&str]) -> Vec<String> {
     steps.iter().map(|step| (*step).to_owned()).collect()
@@ -199,8 +71,9 @@ pub fn remember(patch: &mut PodPatch) {
     patch.annotations.insert(key::RECORD, record.write());
 }
 
-/// Puts an injection into a pod that has none.
-pub fn apply(object: &mut Value, patch: PodPatch) {
+/// Puts an injection into a pod that has none, and says what of the user's gave way to it by name.
+#[must_use]
+pub fn apply(object: &mut Value, patch: PodPatch) -> Vec<Warning> {
     let meta = child(object, "metadata");
     for (map, entries) in [("annotations", patch.annotations), ("labels", patch.labels)] {
         let map = child(meta, map);
@@ -209,16 +82,47 @@ pub fn apply(object: &mut Value, patch: PodPatch) {
         }
     }
     let spec = child(object, "spec");
+    let mut warnings = Vec::new();
     for volume in patch.volumes {
+        let name = name_of(&volume);
+        // One of the same kind is a leftover of an injection.
+        let is_leftover = |v: &Value| volume_source(name).is_some_and(|source| v.get(source).is_some());
+        if items(spec, "volumes").iter().any(|v| name_of(v) == name && !is_leftover(v)) {
+            warnings.push(said(format!("its volume {name} gave way to the sidecar's")));
+        }
         put_named(spec, "volumes", volume);
     }
     for added in patch.debug.into_iter().chain([patch.init, patch.proxy]) {
-        for list in LISTS {
-            take_out(spec, list, name_of(&added));
-        }
+        warnings.extend(give_way(spec, &added));
         place::put(spec, patch.place, added);
     }
+    warnings
 }
+
+/// Takes out what bears the name of a container that is added, and says so where it is no leftover of an injection, which runs a
+/// program of ours.
+fn give_way(spec: &mut Value, added: &Value) -> Option<Warning> {
+    let name = name_of(added);
+    let mut warning = None;
+    for list in LISTS {
+        let theirs = |c: &&Value| name_of(c) == name && image_name(c) != image_name(added);
+        if items(spec, list).iter().any(|c| theirs(&c)) {
+            warning = Some(said(format!("its container {name} gave way to the sidecar's")));
+        }
+        take_out(spec, list, name);
+    }
+    warning
+}
+
+/// The last part of an image's name, without tag and digest.
+fn image_name(container: &Value) -> &str {
+    let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
+    let name = image.rsplit('/').next().unwrap_or_default();
+    name.split([':', '@']).next().unwrap_or_default()
+}
+
+/// What the container that redirects traffic, or waits for that, takes over of the other one's when it takes its place.
+const CARRIED: [&str; 4] = ["env", "imagePullPolicy", "resources", "volumeMounts"];
 
 /// Merges an injection with the one that an earlier call left.
 #[must_use]
@@ -227,41 +131,50 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
     metadata(child(object, "metadata"), patch.annotations, &patch.labels, &mut merge);
     let spec = child(object, "spec");
     volumes(spec, patch.volumes, earlier, &mut merge);
-    let init = name_of(&patch.init).to_owned();
-    let wanted = [Some(patch.init), Some(patch.proxy), patch.debug];
+    let mut init = patch.init;
+    let init_name = name_of(&init).to_owned();
+    let other = if init_name == container::INIT { container::VALIDATOR } else { container::INIT };
+    if earlier.knowing().is_some()
+        && own(spec, earlier, &init_name).is_none()
+        && let Some((_, current)) = own(spec, earlier, other)
+    {
+        for part in CARRIED {
+            let merged = merge.merge(&mut path(&[other, part]), current.get(part), init.get(part));
+            set(&mut init, part, merged);
+        }
+    }
+    let wanted = [Some(init), Some(patch.proxy), patch.debug];
     let mut warnings = Vec::new();
     for name in OWN_CONTAINERS {
         let want = wanted.iter().flatten().find(|w| name_of(w) == *name);
-        let found = LISTS.into_iter().find_map(|l| Some((l, named(spec, l, name)?.clone())));
-        match (found, want) {
+        match (own(spec, earlier, name), want) {
             (None, None) => {}
             (None, Some(want)) => {
                 let wrote = earlier.record.as_ref().is_some_and(|r| r.has(&path(&[name, "name"])));
-                warnings.extend(
-                    wrote.then(|| Warning::plain(WarningPlace::Pod, format!("{name} was taken out by others, and put back"))),
-                );
+                warnings.extend(wrote.then(|| said(format!("{name} was taken out by others, and put back"))));
+                warnings.extend(give_way(spec, want));
                 place::put(spec, patch.place, want.clone());
             }
-            (Some((_, current)), None) if !earlier.owns_container(&current) => {}
             (Some((list, current)), None) => {
-                warnings.extend(merge.changed(name, &current).then(|| gone(name)));
+                let changed = merge.changed(name, &current);
+                warnings.extend(changed.then(|| {
+                    if *name == other {
+                        said(format!("{name} gave way to {init_name}, which takes over its variables, resources and mounts alone"))
+                    } else {
+                        gone(name)
+                    }
+                }));
                 take_out(spec, list, name);
-            }
-            // What bears our name and is not ours gives way, as in a first call.
-            (Some((list, current)), Some(want)) if !earlier.owns_container(&current) => {
-                take_out(spec, list, name);
-                place::put(spec, patch.place, want.clone());
             }
             (Some((list, current)), Some(want)) => {
                 let path = &mut vec![(*name).to_owned()];
                 let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
                 let lowered = resources::settle(&mut merged, &current, want);
-                warnings.extend(lowered.iter().map(|resource| {
-                    Warning::plain(
-                        WarningPlace::Pod,
-                        format!("the {resource} request of {name} is above its limit, and lowered to it"),
-                    )
-                }));
+                warnings.extend(
+                    lowered
+                        .iter()
+                        .map(|resource| said(format!("the {resource} request of {name} is above its limit, and lowered to it"))),
+                );
                 if place::list_of(patch.place, name) == list {
                     put_named(spec, list, merged);
                 } else {
@@ -271,9 +184,21 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
             }
         }
     }
-    place::settle(spec, patch.place, &init);
-    let set_back = |leaf: &String| Warning::plain(WarningPlace::Pod, format!("{leaf} was changed by others, and set back"));
-    merge.set_back.iter().map(set_back).chain(warnings).collect()
+    place::settle(spec, patch.place, &init_name);
+    merge.warnings().into_iter().chain(warnings).collect()
+}
+
+/// The container of that name which is ours, and the list that it is in.
+fn own(spec: &Value, earlier: &Earlier, name: &str) -> Option<(&'static str, Value)> {
+    LISTS.into_iter().find_map(|list| {
+        let ours = items(spec, list).iter().find(|c| name_of(c) == name && earlier.owns_container(list, c));
+        Some((list, ours?.clone()))
+    })
+}
+
+/// A warning on the pod.
+fn said(sentence: impl std::fmt::Display) -> Warning {
+    Warning::plain(WarningPlace::Pod, sentence)
 }
 
 fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mut Merge<'_>) {
@@ -303,7 +228,7 @@ fn volumes(spec: &mut Value, wanted: Vec<Value>, earlier: &Earlier, merge: &mut 
 }
 
 fn gone(name: &str) -> Warning {
-    Warning::plain(WarningPlace::Pod, format!("{name} is gone, with what others changed in it"))
+    said(format!("{name} is gone, with what others changed in it"))
 }
 
 /// What is lost of others' edits when a pod becomes its application view, which takes out exactly what an earlier call put in.
@@ -311,9 +236,11 @@ fn gone(name: &str) -> Warning {
 pub fn losses(object: &Value, earlier: &Earlier) -> Vec<Warning> {
     let merge = Merge::new(earlier, object);
     let spec = object.get("spec").unwrap_or(&Value::Null);
-    let containers = OWN_CONTAINERS.iter().filter_map(|name| LISTS.iter().find_map(|list| Some((*name, named(spec, list, name)?))));
-    let ours = containers.filter(|(_, c)| earlier.owns_container(c));
-    ours.filter(|(name, c)| merge.changed(name, c)).map(|(name, _)| gone(name)).collect()
+    let ours: Vec<(&str, Value)> = OWN_CONTAINERS.iter().filter_map(|name| Some((*name, own(spec, earlier, name)?.1))).collect();
+    if !earlier.can_tell() && !ours.is_empty() {
+        return vec![said("the sidecar is gone, with what others may have changed in it")];
+    }
+    ours.iter().filter(|(name, c)| merge.changed(name, c)).map(|(name, _)| gone(name)).collect()
 }
 
 /// Sets one annotation of an object.

@@ -43,8 +43,13 @@ impl<'a> Annotations<'a> {
         self.first(&[key]).is_some()
     }
 
+    /// An annotation of the namespace.
+    pub(crate) fn of_namespace(&self, key: &str) -> Option<&'a str> {
+        self.namespace.get(key).map(String::as_str)
+    }
+
     /// The first of the keys that is present, the pod's own before the namespace's (D05).
-    fn first(&self, keys: &[&'static str]) -> Option<(Place, &'a str)> {
+    pub(crate) fn first(&self, keys: &[&'static str]) -> Option<(Place, &'a str)> {
         let own = keys.iter().find_map(|k| Some((Place::Annotation(k), self.pod.annotation(k)?)));
         own.or_else(|| keys.iter().find_map(|k| Some((Place::NamespaceAnnotation(k), self.namespace.get(*k)?.as_str()))))
     }
@@ -60,6 +65,11 @@ impl<'a> Annotations<'a> {
             }
         }
     }
+}
+
+/// Whether an annotation is one that pods inherit from their namespace.
+pub(crate) fn is_inherited(name: &str) -> bool {
+    name == key::INJECT || OVERRIDES.iter().any(|o| o.keys.contains(&name))
 }
 
 /// Values under change.
@@ -275,6 +285,7 @@ pub fn apply<'a>(values: Values, annotations: &Annotations<'a>) -> Scope<'a> {
     if annotations.first(&[key::INJECT]).is_some_and(|(_, value)| value == "ingress") {
         scope.values.proxy.is_ingress = true;
     }
+    leave_out_files(&mut scope);
     for o in OVERRIDES {
         for (place, text) in annotations.layers(o) {
             scope.place = place.clone();
@@ -384,6 +395,23 @@ fn additional_env(scope: &mut Scope<'_>, text: &str) -> Result<(), Problem> {
     }
     env_entry::lay_over(&mut scope.values.proxy.additional_env, entries);
     Ok(())
+}
+
+/// The API server refuses a variable from a file that lies in no `emptyDir` of the pod: those that the mesh's values have are left out
+/// (D34).
+fn leave_out_files(scope: &mut Scope<'_>) {
+    let proxy = &mut scope.values.proxy;
+    for (path, list) in [("proxy.additionalEnv", &mut proxy.additional_env), ("proxy.experimentalEnv", &mut proxy.experimental_env)]
+    {
+        list.retain(|entry| {
+            let missing = env_entry::file_volume(entry).filter(|volume| !scope.pod.has_empty_dir(volume));
+            scope.warnings.extend(missing.map(|volume| {
+                let problem = format!("{path} is used without an entry from volume {volume:?}, which is no emptyDir of the pod");
+                Warning::plain(Place::Configuration, problem)
+            }));
+            missing.is_none()
+        });
+    }
 }
 
 /// The annotation that overrides a port of the proxy.

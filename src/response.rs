@@ -3,8 +3,8 @@
 //! In: an [`Outcome`]. Out: the bytes of a validation response. Nothing in it shows a payload, an environment value or a PEM.
 
 use crate::decide::SkipReason;
-use crate::settings::{OnError, SettingsErrors};
-use crate::warning::{MAX_CHARS, Warning, shortened};
+use crate::settings::{OnError, SettingsErrors, Source};
+use crate::warning::{MAX_CHARS, Warning, all_lines, lines, shortened};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,15 +17,26 @@ pub enum NotOurs {
     Kind,
     /// The request is about a part of an object (D24).
     SubResource,
-    /// Nothing is created.
+    /// It is neither created nor, where that is looked at, changed.
     Operation,
     /// The request has no object.
     NoObject,
+    /// It is a workload, and the settings leave those unread.
+    WorkloadsIgnored,
+    /// It is a workload that a controller made: nobody would read what is said of it.
+    OwnedWorkload,
 }
 
 impl NotOurs {
     /// Every case.
-    pub const ALL: &[NotOurs] = &[NotOurs::Kind, NotOurs::SubResource, NotOurs::Operation, NotOurs::NoObject];
+    pub const ALL: &[NotOurs] = &[
+        NotOurs::Kind,
+        NotOurs::SubResource,
+        NotOurs::Operation,
+        NotOurs::NoObject,
+        NotOurs::WorkloadsIgnored,
+        NotOurs::OwnedWorkload,
+    ];
 
     /// The reason for machines.
     #[must_use]
@@ -35,6 +46,8 @@ impl NotOurs {
             NotOurs::SubResource => "subresource_not_handled",
             NotOurs::Operation => "operation_not_handled",
             NotOurs::NoObject => "no_object",
+            NotOurs::WorkloadsIgnored => "workloads_ignored",
+            NotOurs::OwnedWorkload => "owned_workload_not_handled",
         }
     }
 }
@@ -44,8 +57,10 @@ impl fmt::Display for NotOurs {
         f.write_str(match self {
             NotOurs::Kind => "this kind is not handled",
             NotOurs::SubResource => "sub-resources are not handled",
-            NotOurs::Operation => "only objects that are created are handled",
+            NotOurs::Operation => "this operation is not handled",
             NotOurs::NoObject => "the request has no object",
+            NotOurs::WorkloadsIgnored => "the settings leave workloads unread",
+            NotOurs::OwnedWorkload => "workloads that a controller made are not handled",
         })
     }
 }
@@ -57,8 +72,12 @@ pub enum Outcome {
     Injected {
         /// The pod with its sidecar; `None` when it came in just so.
         object: Option<Value>,
+        /// Who asked for it.
+        asked_by: AskedBy,
         /// Version of the injected proxy.
         proxy_version: String,
+        /// Where its configuration comes from.
+        source: Source,
         /// What a person should know.
         warnings: Vec<Warning>,
     },
@@ -80,6 +99,13 @@ pub enum Outcome {
         /// What a person should know.
         warnings: Vec<Warning>,
     },
+    /// A workload, of whose pods its author is told in advance; it stays as it is.
+    Checked {
+        /// Why its pods would not be injected; none where they would.
+        reasons: Vec<SkipReason>,
+        /// What a person should know.
+        warnings: Vec<Warning>,
+    },
     /// The object is accepted unread.
     NotOurs(NotOurs),
     /// The object has annotations that cannot be used, and the settings say to reject it.
@@ -91,6 +117,44 @@ pub enum Outcome {
         /// What the settings say of it.
         on_error: OnError,
     },
+}
+
+/// Who asked for an injection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBy {
+    /// The pod itself.
+    Pod,
+    /// Its namespace, for all its pods.
+    Namespace,
+}
+
+impl AskedBy {
+    /// The reason for machines.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AskedBy::Pod => "enabled_at_workload",
+            AskedBy::Namespace => "enabled_at_namespace",
+        }
+    }
+}
+
+impl Outcome {
+    /// What was decided, for machines: the reason code, or several.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self {
+            Outcome::Injected { asked_by, .. } => asked_by.as_str().to_owned(),
+            Outcome::Checked { reasons, .. } if reasons.is_empty() => "workload_checked".to_owned(),
+            Outcome::Annotated { reasons, .. } | Outcome::Skipped { reasons, .. } | Outcome::Checked { reasons, .. } => {
+                let texts: Vec<&str> = reasons.iter().map(|r| r.as_str()).collect();
+                texts.join(",")
+            }
+            Outcome::NotOurs(why) => why.as_str().to_owned(),
+            Outcome::Invalid(_) => "invalid_annotation".to_owned(),
+            Outcome::Failed { .. } => "error".to_owned(),
+        }
+    }
 }
 
 #[derive(Default, Serialize)]
@@ -112,34 +176,23 @@ struct ValidationResponse {
 pub fn respond(outcome: Outcome) -> Vec<u8> {
     let injected = matches!(outcome, Outcome::Injected { .. });
     let mut response = ValidationResponse { accepted: true, ..ValidationResponse::default() };
-    let mut audit = BTreeMap::from([("injected", injected.to_string())]);
+    let mut audit = BTreeMap::from([("injected", injected.to_string()), ("reason", outcome.reason())]);
     let (object, warnings) = match outcome {
-        Outcome::Injected { object, proxy_version, warnings } => {
+        Outcome::Injected { object, proxy_version, source, warnings, .. } => {
             audit.insert("proxy-version", proxy_version);
+            audit.insert("config-source", source.as_str().to_owned());
             (object, warnings)
         }
-        Outcome::Annotated { object, reasons, warnings } => {
-            audit.insert("reason", joined(&reasons));
-            (object, warnings)
-        }
-        Outcome::Skipped { object, reasons, warnings } => {
-            audit.insert("reason", joined(&reasons));
-            (object, warnings)
-        }
-        Outcome::NotOurs(why) => {
-            audit.insert("reason", why.as_str().to_owned());
-            (None, Vec::new())
-        }
+        Outcome::Annotated { object, warnings, .. } | Outcome::Skipped { object, warnings, .. } => (object, warnings),
+        Outcome::Checked { warnings, .. } => (None, warnings),
+        Outcome::NotOurs(_) => (None, Vec::new()),
         Outcome::Invalid(warnings) => {
-            audit.insert("reason", "invalid_annotation".to_owned());
-            let lines = lines(&warnings);
             response.accepted = false;
             response.code = Some(422);
-            response.message = Some(format!("linkerd-injector-policy: {}", lines.join("; ")));
+            response.message = Some(format!("linkerd-injector-policy: {}", all_lines(&warnings).join("; ")));
             (None, Vec::new())
         }
         Outcome::Failed { error, on_error } => {
-            audit.insert("reason", "error".to_owned());
             match on_error {
                 OnError::Reject => {
                     response.accepted = false;
@@ -169,32 +222,6 @@ pub fn respond_to_settings(checked: &Result<(), SettingsErrors>) -> Vec<u8> {
 
 fn json(response: &impl Serialize, otherwise: &[u8]) -> Vec<u8> {
     serde_json::to_vec(response).unwrap_or_else(|_| otherwise.to_vec())
-}
-
-/// Each warning once, as many as clients show: the API server cuts off what is beyond 4 KiB in all.
-fn lines(warnings: &[Warning]) -> Vec<String> {
-    const MOST: usize = 32;
-    let mut lines: Vec<String> = Vec::new();
-    let mut more = 0_usize;
-    for line in warnings.iter().map(Warning::to_string) {
-        if lines.contains(&line) {
-            continue;
-        }
-        if lines.len() < MOST {
-            lines.push(line);
-        } else {
-            more = more.saturating_add(1);
-        }
-    }
-    if more > 0 {
-        lines.push(format!("{more} more warnings"));
-    }
-    lines
-}
-
-fn joined(reasons: &[SkipReason]) -> String {
-    let texts: Vec<&str> = reasons.iter().map(|r| r.as_str()).collect();
-    texts.join(",")
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
+mod table;
+
+pub use table::{Reference, SETTINGS, Setting};
+
 /// Where the mesh's configuration comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
@@ -17,6 +21,17 @@ pub enum Source {
     Cluster,
     /// `values` alone, with no look-up at all.
     Settings,
+}
+
+impl Source {
+    /// The source for machines, as the setting spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Source::Cluster => "cluster",
+            Source::Settings => "settings",
+        }
+    }
 }
 
 /// What becomes of an object with an annotation that cannot be used.
@@ -69,13 +84,23 @@ pub enum Workloads {
     Ignore,
 }
 
-/// Whether the namespace's LimitRange shapes the resources of the injected containers.
+/// Whether the namespace's LimitRanges shape the resources of the injected containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitRange {
     /// It is not read.
     #[default]
     Ignore,
     /// Resources are filled and clamped as it demands.
+    Apply,
+}
+
+/// Whether the namespace's range of user ids, as OpenShift gives one, gives the proxy's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenshiftUid {
+    /// It is not read.
+    #[default]
+    Ignore,
+    /// Where nothing else sets the proxy's user, it is one of the range.
     Apply,
 }
 
@@ -102,6 +127,8 @@ pub struct Settings {
     pub workloads: Workloads,
     /// Whether LimitRanges are followed.
     pub limit_range: LimitRange,
+    /// Whether OpenShift's ranges of user ids are followed.
+    pub openshift_uid: OpenshiftUid,
     /// Kinds whose pods are not injected, as `Job`.
     pub skip_owner_kinds: Vec<String>,
 }
@@ -119,6 +146,7 @@ impl Default for Settings {
             foreign_injection: ForeignInjection::default(),
             workloads: Workloads::default(),
             limit_range: LimitRange::default(),
+            openshift_uid: OpenshiftUid::default(),
             skip_owner_kinds: Vec::new(),
         }
     }
@@ -183,112 +211,6 @@ impl fmt::Display for Names {
     }
 }
 
-/// One row a setting.
-pub struct Setting {
-    /// Its key.
-    pub name: &'static str,
-    /// Its default and its meaning, for the reference; the module has no use for them.
-    pub reference: Reference,
-    read: fn(&mut Settings, &Value) -> Result<(), String>,
-}
-
-/// The default and the meaning of a setting.
-#[cfg(not(target_arch = "wasm32"))]
-pub type Reference = (&'static str, &'static str);
-/// Nothing, in the module.
-#[cfg(target_arch = "wasm32")]
-pub type Reference = ();
-
-#[cfg(not(target_arch = "wasm32"))]
-macro_rules! reference {
-    ($default:literal, $meaning:literal) => {
-        ($default, $meaning)
-    };
-}
-#[cfg(target_arch = "wasm32")]
-macro_rules! reference {
-    ($default:literal, $meaning:literal) => {
-        ()
-    };
-}
-
-/// Every setting.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "controlPlaneNamespace",
-        reference: reference!("linkerd", "namespace of Linkerd's control plane"),
-        read: |s, v| namespace(&mut s.control_plane_namespace, v),
-    },
-    Setting {
-        name: "source",
-        reference: reference!(
-            "cluster",
-            "`cluster`: the ConfigMaps `linkerd-config` and `linkerd-identity-trust-roots` of the control-plane namespace; `settings`: `values` alone, with no look-up at all"
-        ),
-        read: |s, v| choice(&mut s.source, v, &[("cluster", Source::Cluster), ("settings", Source::Settings)]),
-    },
-    Setting {
-        name: "values",
-        reference: reference!(
-            "{}",
-            "values in the shape of the linkerd-control-plane chart's, merged over those of the source; with `source: settings` the trust anchors are `values.identityTrustAnchorsPEM`, and required"
-        ),
-        read: |s, v| object(v).map(|()| s.values = v.clone()),
-    },
-    Setting {
-        name: "namespaceAnnotations",
-        reference: reference!("{}", "with `source: settings`, stands for the annotations of every namespace"),
-        read: |s, v| texts(&mut s.namespace_annotations, v),
-    },
-    Setting {
-        name: "onInvalidAnnotation",
-        reference: reference!(
-            "warn",
-            "an annotation that cannot be used: `warn`: the configured value holds, with a warning; `reject`: the object is rejected with code 422, all such annotations named"
-        ),
-        read: |s, v| {
-            let options = [("warn", OnInvalidAnnotation::Warn), ("reject", OnInvalidAnnotation::Reject)];
-            choice(&mut s.on_invalid_annotation, v, &options)
-        },
-    },
-    Setting {
-        name: "onError",
-        reference: reference!(
-            "reject",
-            "an object that cannot be judged, for want of configuration: `reject`: it is rejected with code 500; `skip`: it is let through unchanged, with a warning"
-        ),
-        read: |s, v| choice(&mut s.on_error, v, &[("reject", OnError::Reject), ("skip", OnError::Skip)]),
-    },
-    Setting {
-        name: "reinvocation",
-        reference: reference!(
-            "merge",
-            "a pod that an earlier call injected: `merge`: later edits take effect and nobody's are lost; `skip`: it is left alone, and no record is written"
-        ),
-        read: |s, v| choice(&mut s.reinvocation, v, &[("merge", Reinvocation::Merge), ("skip", Reinvocation::Skip)]),
-    },
-    Setting {
-        name: "foreignInjection",
-        reference: reference!("keep", "a pod that Linkerd's own injector or CLI injected: `keep`: left alone; `adopt`: taken over"),
-        read: |s, v| choice(&mut s.foreign_injection, v, &[("keep", ForeignInjection::Keep), ("adopt", ForeignInjection::Adopt)]),
-    },
-    Setting {
-        name: "workloads",
-        reference: reference!("warn", "workload objects that the policy is asked about: `warn` or `ignore`"),
-        read: |s, v| choice(&mut s.workloads, v, &[("warn", Workloads::Warn), ("ignore", Workloads::Ignore)]),
-    },
-    Setting {
-        name: "limitRange",
-        reference: reference!("ignore", "the namespace's LimitRange: `ignore` or `apply`"),
-        read: |s, v| choice(&mut s.limit_range, v, &[("ignore", LimitRange::Ignore), ("apply", LimitRange::Apply)]),
-    },
-    Setting {
-        name: "skipOwnerKinds",
-        reference: reference!("[]", "kinds whose pods are not injected, as `[Job, CronJob]`"),
-        read: |s, v| kinds(&mut s.skip_owner_kinds, v),
-    },
-];
-
 impl Settings {
     /// Reads the settings of a request; what `values` holds is not looked at.
     ///
@@ -351,6 +273,9 @@ impl Settings {
                 }
             }
             Source::Settings => {
+                if read.limit_range == LimitRange::Apply {
+                    errors.push(SettingsError::Conflict("limitRange has no effect with source: settings; nothing is looked up"));
+                }
                 errors.extend(values.settle().into_iter().map(SettingsError::Values));
                 if let Err(problem) = pem::bundle(&values.trust_anchors) {
                     errors.push(SettingsError::Invalid {
@@ -362,62 +287,6 @@ impl Settings {
         }
         if errors.is_empty() { Ok(()) } else { Err(SettingsErrors(errors)) }
     }
-}
-
-fn choice<T: Copy>(to: &mut T, from: &Value, options: &[(&str, T)]) -> Result<(), String> {
-    match from.as_str().and_then(|text| options.iter().find(|(name, _)| *name == text)) {
-        Some((_, option)) => {
-            *to = *option;
-            Ok(())
-        }
-        None => {
-            let names: Vec<_> = options.iter().map(|(name, _)| *name).collect();
-            Err(format!("not one of {}", names.join(", ")))
-        }
-    }
-}
-
-fn object(from: &Value) -> Result<(), String> {
-    if from.is_object() { Ok(()) } else { Err("not an object".to_owned()) }
-}
-
-/// The name of a namespace: a DNS label.
-fn namespace(to: &mut String, from: &Value) -> Result<(), String> {
-    let fine = |text: &&str| {
-        let bytes = text.as_bytes();
-        (1..=63).contains(&bytes.len())
-            && bytes.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
-            && bytes.first() != Some(&b'-')
-            && bytes.last() != Some(&b'-')
-    };
-    match from.as_str().filter(fine) {
-        Some(text) => text.clone_into(to),
-        None => return Err("not the name of a namespace".to_owned()),
-    }
-    Ok(())
-}
-
-fn texts(to: &mut BTreeMap<String, String>, from: &Value) -> Result<(), String> {
-    object(from)?;
-    for (key, value) in from.as_object().into_iter().flatten() {
-        match value.as_str() {
-            Some(text) => to.insert(key.clone(), text.to_owned()),
-            None => return Err(format!("an object whose {key:?} is not a text")),
-        };
-    }
-    Ok(())
-}
-
-fn kinds(to: &mut Vec<String>, from: &Value) -> Result<(), String> {
-    let problem = || "not a list of kinds, as [Job, CronJob]".to_owned();
-    let list = from.as_array().ok_or_else(problem)?;
-    for kind in list {
-        let name = kind
-            .as_str()
-            .filter(|k| k.starts_with(|c: char| c.is_ascii_uppercase()) && k.chars().all(|c| c.is_ascii_alphanumeric()));
-        to.push(name.ok_or_else(problem)?.to_owned());
-    }
-    Ok(())
 }
 
 #[cfg(test)]

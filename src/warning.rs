@@ -1,5 +1,6 @@
 //! What a person is told: one line, at most 120 characters, stable from call to call.
 
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// The longest line that clients show whole.
@@ -12,6 +13,14 @@ pub enum Place {
     Annotation(&'static str),
     /// An annotation of its namespace.
     NamespaceAnnotation(&'static str),
+    /// The keys of its annotations.
+    Annotations,
+    /// The keys of its namespace's annotations.
+    NamespaceAnnotations,
+    /// Its namespace as a whole.
+    Namespace,
+    /// The workload, of this kind, whose pod template is meant.
+    Workload(&'static str),
     /// The pod as a whole.
     Pod,
     /// The mesh's configuration.
@@ -49,8 +58,41 @@ impl Warning {
     /// Whether the warning is about an annotation that was not used, the case that `onInvalidAnnotation` decides.
     #[must_use]
     pub fn is_invalid_annotation(&self) -> bool {
-        self.unused && self.place != Place::Configuration
+        let of_object = !matches!(self.place, Place::Configuration | Place::NamespaceAnnotations | Place::Workload(_));
+        self.unused && of_object
     }
+}
+
+/// Each warning once, as many as clients show: the API server cuts off what is beyond 4 KiB in all.
+#[must_use]
+pub fn lines(warnings: &[Warning]) -> Vec<String> {
+    at_most(32, warnings)
+}
+
+/// Each warning once, as many as a message can be thought to hold.
+#[must_use]
+pub fn all_lines(warnings: &[Warning]) -> Vec<String> {
+    at_most(512, warnings)
+}
+
+fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut seen = Map::new();
+    let mut more = 0_usize;
+    for line in warnings.iter().map(Warning::to_string) {
+        if seen.insert(line.clone(), Value::Null).is_some() {
+            continue;
+        }
+        if lines.len() < most {
+            lines.push(line);
+        } else {
+            more = more.saturating_add(1);
+        }
+    }
+    if more > 0 {
+        lines.push(format!("{more} more warnings"));
+    }
+    lines
 }
 
 impl fmt::Display for Warning {
@@ -58,6 +100,10 @@ impl fmt::Display for Warning {
         let place = match &self.place {
             Place::Annotation(name) => (*name).to_owned(),
             Place::NamespaceAnnotation(name) => format!("namespace's {name}"),
+            Place::Annotations => "annotations".to_owned(),
+            Place::NamespaceAnnotations => "namespace's annotations".to_owned(),
+            Place::Namespace => "namespace".to_owned(),
+            Place::Workload(kind) => (*kind).to_owned(),
             Place::Pod => "pod".to_owned(),
             Place::Configuration => "mesh".to_owned(),
         };

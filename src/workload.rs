@@ -27,6 +27,15 @@ impl Kind {
             _ => None,
         }
     }
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Pod => "Pod",
+            Kind::Service => "Service",
+        }
+    }
 }
 
 /// An object whose shape is not that of its kind.
@@ -105,6 +114,13 @@ impl<'a> Workload<'a> {
         self.kind
     }
 
+    /// Its name, or the beginning of the one that the API server will make up.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        let text = |key: &str| self.meta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        text("name").or_else(|| text("generateName")).unwrap_or_default()
+    }
+
     /// Its namespace, where it names one itself.
     #[must_use]
     pub fn namespace(&self) -> Option<&'a str> {
@@ -127,6 +143,32 @@ impl<'a> Workload<'a> {
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&'a str> {
         self.meta.get("labels")?.as_object()?.get(key)?.as_str()
+    }
+
+    /// A text or object of its spec.
+    #[must_use]
+    pub fn spec(&self, key: &str) -> Option<&'a Value> {
+        self.spec.get(key).filter(|v| !v.is_null())
+    }
+
+    /// A field of its security context, which holds for the containers that do not say otherwise.
+    #[must_use]
+    pub fn security(&self, key: &str) -> Option<&'a Value> {
+        self.spec("securityContext")?.get(key).filter(|v| !v.is_null())
+    }
+
+    /// The seconds after which a pod that is stopped is killed.
+    #[must_use]
+    pub fn grace_period_seconds(&self) -> u64 {
+        // What the API server sets where nothing is.
+        const DEFAULT: u64 = 30;
+        self.spec("terminationGracePeriodSeconds").and_then(Value::as_u64).unwrap_or(DEFAULT)
+    }
+
+    /// Whether the pod ends when its containers do, as those of Jobs.
+    #[must_use]
+    pub fn runs_once(&self) -> bool {
+        matches!(self.spec("restartPolicy").and_then(Value::as_str), Some("Never" | "OnFailure"))
     }
 
     /// Its owner references, as they are.
@@ -203,6 +245,12 @@ impl<'a> Workload<'a> {
 }
 
 impl<'a> Container<'a> {
+    /// Views the JSON of a container.
+    #[must_use]
+    pub fn of(container: &'a Value) -> Self {
+        Container(container)
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &'a str {
@@ -225,6 +273,24 @@ impl<'a> Container<'a> {
     #[must_use]
     pub fn capabilities(&self) -> Option<&'a Value> {
         self.0.get("securityContext")?.get("capabilities").filter(|c| !c.is_null())
+    }
+
+    /// A field of its own, as a probe.
+    #[must_use]
+    pub fn field(&self, key: &str) -> Option<&'a Value> {
+        self.0.get(key).filter(|v| !v.is_null())
+    }
+
+    /// A field of its security context.
+    #[must_use]
+    pub fn security(&self, key: &str) -> Option<&'a Value> {
+        self.field("securityContext")?.get(key).filter(|v| !v.is_null())
+    }
+
+    /// An amount of a resource, of `requests` or `limits`.
+    #[must_use]
+    pub fn amount(&self, list: &str, resource: &str) -> Option<&'a str> {
+        self.field("resources")?.get(list)?.get(resource)?.as_str()
     }
 
     /// Its mount of the service account's token.

@@ -10,8 +10,13 @@ pub const CONTAINERS: &[&str] = &["linkerd-init", "linkerd-network-validator", "
 pub const VOLUMES: &[&str] =
     &["linkerd-proxy-init-xtables-lock", "linkerd-identity-end-entity", "linkerd-podinfo", "linkerd-identity-token"];
 /// Annotations that are set whatever was there.
-const ANNOTATIONS: &[&str] =
-    &["linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", "linkerd.io/injection-record"];
+const ANNOTATIONS: &[&str] = &[
+    "linkerd.io/created-by",
+    "linkerd.io/proxy-version",
+    "linkerd.io/trust-root-sha256",
+    "linkerd.io/injection-warnings",
+    "linkerd.io/injection-record",
+];
 /// Labels that are set whatever was there, beside those of the owner.
 const LABELS: &[&str] = &["linkerd.io/control-plane-ns", "linkerd.io/workload-ns"];
 /// How the labels begin that name an owner.

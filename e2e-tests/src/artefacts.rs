@@ -1,8 +1,38 @@
-//! The files that the build leaves, for tests that need the module.
+//! The files that are shipped with the module, and those that the build leaves.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use crate::programs;
+
+/// The folder of what is shipped.
+#[must_use]
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../artefacts")
+}
+
+/// The documents of a YAML file in that folder.
+///
+/// # Errors
+/// The file cannot be read, or is not YAML.
+pub fn documents(name: &str) -> io::Result<Vec<Value>> {
+    documents_of(&folder().join(name))
+}
+
+/// The documents of a YAML file.
+///
+/// # Errors
+/// The file cannot be read, or is not YAML.
+pub fn documents_of(path: &Path) -> io::Result<Vec<Value>> {
+    let text = fs::read_to_string(path)?;
+    let documents = serde_norway::Deserializer::from_str(&text).map(Value::deserialize);
+    documents.collect::<Result<_, _>>().map_err(io::Error::other)
+}
 
 /// The module, or the word that `test` is skipped because it is not built.
 #[must_use]
@@ -17,7 +47,7 @@ pub fn annotated_module_or_skip(test: &str) -> Option<PathBuf> {
 }
 
 fn built_or_skip(file: &str, test: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../artefacts/build").join(file);
+    let path = folder().join("build").join(file);
     if let Ok(path) = path.canonicalize() {
         return Some(path);
     }

@@ -17,15 +17,16 @@ use thiserror::Error;
 
 use crate::{
     case::{
-        CaseResult, Outcome,
+        Case, CaseResult, Outcome,
         corpus::{CorpusError, read_cases, read_results},
     },
     compare::{Difference, compare},
-    deviation::{DEVIATIONS, Expected, Explanation, NoAnswer, accept_record, explain, reading::Reading, relate},
+    deviation::{DEVIATIONS, Expected, Explanation, NoAnswer, explain, reading::Reading, relate},
     policy::{Policy, PolicyError},
+    programs,
 };
 
-mod oracle;
+pub mod oracle;
 
 pub use self::oracle::OracleError;
 
@@ -82,6 +83,13 @@ pub struct Report {
 }
 
 impl Corpus {
+    /// Cases under names of their own, and Linkerd's results on them.
+    #[must_use]
+    pub fn of(cases: Vec<Case>, linkerd: Vec<CaseResult>) -> Self {
+        let linkerd = linkerd.into_iter().map(|result| (result.name.clone(), result)).collect();
+        Self { cases: cases.into_iter().map(Reading::from).collect(), linkerd, new_twins: Vec::new() }
+    }
+
     /// Adds the cases of a file or folder whose names contain `name`, and Linkerd's results on them.
     ///
     /// # Errors
@@ -110,13 +118,20 @@ impl Corpus {
     /// # Errors
     /// It does not answer.
     pub fn ask_about_twins(&mut self) -> Result<(), ConformanceError> {
-        let Some(oracle) = oracle::on_path() else { return Ok(()) };
+        programs::find(oracle::PROGRAM).map_or(Ok(()), |oracle| Ok(self.ask_about_twins_at(&oracle)?))
+    }
+
+    /// Asks that `linkerd-oracle` about the twins that nothing is known of.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub fn ask_about_twins_at(&mut self, oracle: &Path) -> Result<(), OracleError> {
         loop {
             let missing: Vec<Reading> = self.cases.iter().filter_map(|case| self.missing_twin(case)).collect();
             if missing.is_empty() {
                 return Ok(());
             }
-            for result in oracle::ask(&oracle, &missing)? {
+            for result in oracle::ask(oracle, missing.iter().map(|twin| &**twin))? {
                 self.new_twins.push(result.clone());
                 self.linkerd.insert(result.name.clone(), result);
             }
@@ -154,13 +169,7 @@ impl Corpus {
         })?;
         let mut report = Report::default();
         for share in shares {
-            report.cases.extend(share.cases);
-            report.faults.extend(share.faults);
-            report.without_result.extend(share.without_result);
-            for (id, count) in share.uses {
-                let uses = report.uses.entry(id).or_default();
-                *uses = uses.saturating_add(count);
-            }
+            report.extend(share);
         }
         Ok(report)
     }
@@ -175,11 +184,12 @@ impl Corpus {
             let fail = |error| (case.name.clone(), error);
             let mut verdicts = Vec::new();
             for (at, policy) in policies.iter().enumerate() {
-                let explanation = match self.explain(case, linkerd) {
+                let mut explanation = match self.explain(case, linkerd) {
                     Ok(explanation) => explanation,
                     Err(asked) => relate(case, &asked, &asked.twin.run(*policy, &Value::Null).map_err(fail)?),
                 };
                 let ours = case.run(*policy, &Value::Null).map_err(fail)?;
+                explanation.accept(&case.request.object, &ours);
                 verdicts.push((policy.name(), verdict(case, &explanation, &ours)));
                 if at == 0 {
                     for id in &explanation.by {
@@ -205,9 +215,7 @@ fn verdict(case: &Reading, explanation: &Explanation, ours: &CaseResult) -> Verd
     let Expected { outcome, object, .. } = &explanation.expected;
     let input = &case.request.object;
     let after = ours.object.as_ref().unwrap_or(input);
-    let mut object = object.clone();
-    accept_record(&mut object, after);
-    let mut differences = compare(input, &object, after);
+    let mut differences = compare(input, object, after);
     if *outcome != ours.outcome {
         let text = |outcome: Outcome| outcome.as_str().to_owned();
         differences.insert(0, Difference { path: "outcome".to_owned(), expected: text(*outcome), actual: text(ours.outcome) });
@@ -220,6 +228,17 @@ fn verdict(case: &Reading, explanation: &Explanation, ours: &CaseResult) -> Verd
 }
 
 impl Report {
+    /// Adds the report on other cases.
+    pub fn extend(&mut self, other: Self) {
+        self.cases.extend(other.cases);
+        self.faults.extend(other.faults);
+        self.without_result.extend(other.without_result);
+        for (id, count) in other.uses {
+            let uses = self.uses.entry(id).or_default();
+            *uses = uses.saturating_add(count);
+        }
+    }
+
     /// How many cases are equal, explained and unexplained; one policy that is not as expected makes a case unexplained.
     #[must_use]
     pub fn counts(&self) -> [usize; 3] {

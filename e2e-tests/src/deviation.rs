@@ -8,6 +8,7 @@
 //! Where Linkerd's answer has no object to start from, because it denied the pod or skipped it, an entry names a
 //! *twin*: the same case without what Linkerd stumbles over. Linkerd's answer to the twin is where the entry starts.
 
+mod cni;
 mod decide;
 mod env;
 mod faults;
@@ -28,6 +29,7 @@ mod text;
 mod times;
 mod variable;
 
+use crate::case::CaseResult;
 use crate::compare::{changed_paths, lies_under};
 use reading::{LinkerdResult, Outcome, Reading};
 
@@ -189,13 +191,22 @@ pub fn relate(case: &Reading, asked: &NoAnswer, ours: &LinkerdResult) -> Explana
         id => DEVIATIONS.iter().filter(|entry| entry.id == id).for_each(|entry| entry.apply(case, &mut expected)),
     }
     metadata::forget_record(&mut expected.object);
+    if expected.outcome == Outcome::Injected {
+        metadata::expect_warnings(&mut expected.object);
+    }
     let by = asked.by.iter().copied().chain([asked.id]).collect();
     Explanation { expected, by, faults: Vec::new() }
 }
 
-/// Puts the record of a later call's needs in `ours` where any is expected, if it has the form of one (D36).
-pub fn accept_record(expected: &mut Value, ours: &Value) {
-    metadata::accept_record(expected, ours);
+impl Explanation {
+    /// Takes from an answer what only its form can be told of: the record of a later call's needs (D36), and from the answer's own
+    /// warnings what stands of them on the object (D37). An entry that changes nothing then explains nothing.
+    pub fn accept(&mut self, input: &Value, ours: &CaseResult) {
+        metadata::accept_record(&mut self.expected.object, ours.object.as_ref().unwrap_or(input));
+        if !metadata::accept_warnings(&mut self.expected.object, &ours.warnings) {
+            self.by.retain(|id| *id != "D37");
+        }
+    }
 }
 
 #[cfg(test)]

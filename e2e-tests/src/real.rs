@@ -4,10 +4,11 @@
 //! pod says about a container into the environment and the arguments that the container's program gets, and
 //! [`identity`] writes the files that a proxy reads before its environment counts as read. [`policy_server`] runs the
 //! policy where users do, and [`webhook`] serves others who edit the same pods, both under a [`certificate`]; [`linkerd`] is the
-//! injector that the policy takes the place of.
+//! injector that the policy takes the place of. A [`registry`] holds the module on its way to users.
 
 use std::{
     io,
+    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -19,6 +20,7 @@ pub mod container;
 pub mod identity;
 pub mod linkerd;
 pub mod policy_server;
+pub mod registry;
 pub mod webhook;
 
 /// A temporary folder that goes away with its owner.
@@ -55,6 +57,21 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Ports that nobody listens on. They are all taken at once, so that they differ.
+///
+/// # Errors
+/// There is none.
+pub fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+    let mut taken = Vec::new();
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        *port = listener.local_addr()?.port();
+        taken.push(listener);
+    }
+    Ok(ports)
 }
 
 /// Asks about every item, several at once, and gives the answers in the items' order.

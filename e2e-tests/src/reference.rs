@@ -2,11 +2,13 @@
 //!
 //! A test holds the README against them; with `UPDATE_README` set it writes them there.
 
+mod parity;
 mod second_call;
 
+pub use parity::parity;
 pub use second_call::{SecondCallError, second_call};
 
-use linkerd_injector_policy::{overrides::OVERRIDES, settings::SETTINGS};
+use linkerd_injector_policy::{checks::CHECKS, overrides::OVERRIDES, settings::SETTINGS};
 
 /// The table of settings.
 #[must_use]
@@ -26,6 +28,20 @@ pub fn annotations() -> String {
         format!("| {} | {} |\n", keys.join(", formerly "), o.meaning)
     });
     format!("| annotation | meaning |\n|---|---|\n{}", rows.collect::<String>())
+}
+
+/// The table of checks.
+#[must_use]
+pub fn checks() -> String {
+    let rows = CHECKS.iter().map(|check| {
+        let (reads, when) = check.reference;
+        let sentence = check.sentence.replace("{}", "…");
+        format!("| {} | {} | {reads} | {when} | {sentence} |\n", check.name, check.severity.as_str())
+    });
+    format!(
+        "| check | what it finds is | it reads | and speaks when | it says |\n|---|---|---|---|---|\n{}",
+        rows.collect::<String>()
+    )
 }
 
 /// The text with `table` between the marks of that name; `None` when the marks are not there.

@@ -254,7 +254,7 @@ fn subjects() -> Vec<Subject> {
             Some("enabled"),
             "injection_disable_annotation_present",
         ),
-        out("a pod on the host's network", pod(enabled(), true), Some("enabled"), "host_network_enabled"),
+        out("a pod on the host's network", pod(json!({}), true), Some("enabled"), "host_network_enabled"),
         Subject { kind: "Service", ..out("a service", service, Some("enabled"), "unsupported_resource") },
     ]
 }
@@ -295,7 +295,16 @@ fn ask(policy: &dyn Policy, request: &Value, settings: &Value, grants: Grants, c
     let logged: Vec<String> = host.logged().iter().map(ToString::to_string).collect();
     let shown = format!("{:?} {:?} {:?} {logged:?}", response.message, response.warnings, response.audit_annotations);
     assert!(!shown.contains(SECRET), "a secret is shown: {shown}");
+    // A decision is one line; the others are about failures.
+    let (decided, logged): (Vec<String>, Vec<String>) = logged.into_iter().partition(|line| line.starts_with("INFO "));
+    assert_eq!(decided.len(), usize::from(is_decision(&response)), "{shown}");
     Seen { response, look_ups, logged }
+}
+
+/// Whether an answer decides about an object that is handled.
+fn is_decision(response: &Response) -> bool {
+    let reason = response.audit("reason").unwrap_or_default();
+    reason != "error" && !reason.ends_with("_not_handled") && reason != "no_object"
 }
 
 fn settings(on_error: &str) -> Value {

@@ -3,20 +3,19 @@
 #[cfg(test)]
 mod kwctl {
     use std::{
+        collections::BTreeSet,
         path::PathBuf,
         process::{Command, Output},
-        sync::Arc,
     };
 
     use base64::prelude::{BASE64_STANDARD, Engine as _};
     use e2e_tests::{
         artefacts,
-        case::{Case, CaseResult, Outcome, corpus},
-        cluster::Recorder,
-        host::Host,
-        policy::{Module, Policy as _},
+        case::{Case, Outcome, corpus},
+        policy::{Module, Native, Policy as _},
         programs,
         real::Folder,
+        sessions::Session,
     };
     use serde::Deserialize;
     use serde_json::{Value, json};
@@ -93,48 +92,72 @@ mod kwctl {
         corpus::cases().unwrap().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name:?}"))
     }
 
+    /// Name, case of the corpus, whether bad annotations reject, outcome, and something that is looked up.
+    const SESSIONS: &[(&str, &str, bool, Outcome, &str)] = &[
+        ("inject-native-sidecar", "values/native", false, Outcome::Injected, "linkerd-config"),
+        ("inject-with-cni", "values/cni", false, Outcome::Injected, "linkerd-identity-trust-roots"),
+        ("inject-owned-by-deployment", "owner/deployment", false, Outcome::Injected, "kind: ReplicaSet"),
+        ("inject-owned-by-cronjob", "owner/cronjob", false, Outcome::Injected, "kind: Job"),
+        ("inject-owner-missing", "owner/replicaset-missing", false, Outcome::Injected, "Cannot find apps/v1/ReplicaSet"),
+        ("inject-with-warning", "annotation/proxy-cpu-request='abc'@pod", false, Outcome::Injected, "linkerd-config"),
+        ("reject-invalid-annotation", "annotation/proxy-cpu-request='abc'@pod", true, Outcome::Rejected, ""),
+        ("service", "service/several", false, Outcome::Annotated, "kind: Namespace"),
+        ("skip-host-network", "skip/hostNetwork", false, Outcome::Skipped, ""),
+        ("skip-with-opaque-ports", "skip/skipped-pod-gets-opaque-ports", false, Outcome::Annotated, "kind: Namespace"),
+    ];
+
+    #[test]
+    fn sessions_are_those_of_the_corpus() {
+        let warn = json!({});
+        let reject = json!({"onInvalidAnnotation": "reject"});
+        let mut recorded = Vec::new();
+        for (name, from, rejects, outcome, asked) in SESSIONS {
+            let settings = if *rejects { &reject } else { &warn };
+            let session = Session::record(name, &Native, &case(from), settings).unwrap();
+            let found = match (&session.answer.allowed, session.answer.changed, &session.answer.audit_annotations["injected"]) {
+                (false, ..) => Outcome::Rejected,
+                (true, false, _) => Outcome::Skipped,
+                (true, true, injected) if injected == "true" => Outcome::Injected,
+                (true, true, _) => Outcome::Annotated,
+            };
+            assert_eq!(found, *outcome, "{name}");
+            assert!(session.session.contains(asked), "{name} does not ask for {asked}: {}", session.session);
+            recorded.push(session);
+        }
+        if std::env::var_os("UPDATE_SESSIONS").is_some() {
+            recorded.iter().for_each(|session| session.save().unwrap());
+        }
+        recorded.sort_by(|one, other| one.name.cmp(&other.name));
+        let written = Session::all().unwrap();
+        let names = |all: &[Session]| all.iter().map(|session| session.name.clone()).collect::<BTreeSet<_>>();
+        assert_eq!(names(&written), names(&recorded));
+        for (written, recorded) in written.iter().zip(&recorded) {
+            assert!(written == recorded, "{} is another; UPDATE_SESSIONS=1 cargo test writes it", recorded.name);
+        }
+        // The tests by kwctl alone name every one of them.
+        let bats = include_str!("../kwctl.bats");
+        let missing: Vec<&str> =
+            SESSIONS.iter().map(|(name, ..)| *name).filter(|name| !bats.contains(&format!("answers {name}\n"))).collect();
+        assert!(missing.is_empty(), "kwctl.bats lacks {missing:?}");
+    }
+
     #[test]
     fn kwctl_answers_as_our_host() {
         let Some(kwctl) = Kwctl::find_or_skip("kwctl_answers_as_our_host") else { return };
-        let policy = Module::open(&kwctl.module).unwrap();
-        let warn = json!({});
-        let reject = json!({"onInvalidAnnotation": "reject"});
-        let table = [
-            ("values/native", &warn, Outcome::Injected, "linkerd-config"),
-            ("values/cni", &warn, Outcome::Injected, "linkerd-identity-trust-roots"),
-            ("owner/deployment", &warn, Outcome::Injected, "kind: ReplicaSet"),
-            ("owner/cronjob", &warn, Outcome::Injected, "kind: Job"),
-            ("owner/replicaset-missing", &warn, Outcome::Injected, "Cannot find apps/v1/ReplicaSet"),
-            ("skip/skipped-pod-gets-opaque-ports", &warn, Outcome::Annotated, "kind: Namespace"),
-            ("skip/hostNetwork", &warn, Outcome::Skipped, ""),
-            ("service/several", &warn, Outcome::Annotated, "kind: Namespace"),
-            ("annotation/proxy-cpu-request='abc'@pod", &warn, Outcome::Injected, "linkerd-config"),
-            ("annotation/proxy-cpu-request='abc'@pod", &reject, Outcome::Rejected, ""),
-        ];
-        for (name, settings, outcome, asked) in table {
-            let case = case(name);
-            let request = case.admission_request();
-            let settings = case.settings(settings);
-            let recorder = Recorder::new(case.manifests());
-            let expected = policy.respond(&request, &settings, &Arc::new(Host::new(recorder.clone()))).unwrap();
-            assert_eq!(CaseResult::of(name, &case.request.object, expected.clone()).outcome, outcome, "{name}");
-            let session = recorder.session().unwrap();
-            assert!(session.contains(asked), "{name} does not ask for {asked}: {session}");
-
+        for Session { name, request, settings, session, answer } in Session::all().unwrap() {
             let session = kwctl.file("session.yaml", &session);
             let replay = ["--allow-context-aware", "--replay-host-capabilities-interactions", session.to_str().unwrap()];
             let ran = kwctl.run(&request, &settings, &replay);
             let err = String::from_utf8_lossy(&ran.stderr);
             assert!(ran.status.success() && !err.contains("Replay error"), "{name}: {err}");
             let printed: Printed = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{name}: {error}: {err}"));
-            assert_eq!(printed.allowed, expected.accepted, "{name}");
-            let object = expected.mutated_object.as_ref().unwrap_or(&case.request.object);
-            assert_eq!(printed.object(&case.request.object), *object, "{name}");
-            assert_eq!(printed.patch.is_some(), *object != case.request.object, "{name}");
-            assert_eq!(printed.warnings.as_deref().unwrap_or_default(), expected.warnings.as_deref().unwrap_or_default(), "{name}");
-            assert_eq!(printed.audit_annotations, expected.audit_annotations.map(|audit| json!(audit)), "{name}");
+            assert_eq!(printed.allowed, answer.allowed, "{name}");
+            assert_eq!(printed.object(&request["object"]), answer.object, "{name}");
+            assert_eq!(printed.patch.is_some(), answer.changed, "{name}");
+            assert_eq!(printed.warnings.unwrap_or_default(), answer.warnings, "{name}");
+            assert_eq!(printed.audit_annotations.unwrap_or_default(), answer.audit_annotations, "{name}");
             let status = printed.status.unwrap_or_default();
-            assert_eq!((status.message, status.code), (expected.message, expected.code), "{name}");
+            assert_eq!((status.message, status.code), (answer.message, answer.code), "{name}");
         }
     }
 

@@ -101,6 +101,27 @@ spec:
         assert_eq!(object, serde_norway::from_str::<Value>(&yaml).unwrap());
     }
 
+    /// The words are those that `kubectl apply` prints, once, though the workload and its pod say them both.
+    #[test]
+    fn preview_tells_the_author_of_a_workload() {
+        let template = "metadata: {annotations: {config.linkerd.io/skip-inbond-ports: '25'}}, spec: {containers: [{name: app, ports: [{containerPort: 4191}]}]}";
+        let metadata = "{name: web, annotations: {config.linkerd.io/proxy-uid: '7'}}";
+        let deployment =
+            format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {metadata}\nspec: {{template: {{{template}}}}}\n");
+        let told = [
+            "warning: Deployment/web: pod: port 4191 of container app is the proxy's admin port, and only one of them can listen on it",
+            "warning: Deployment/web: Deployment: \"config.linkerd.io/proxy-uid\" is without effect outside of spec.template.metadata.annotations",
+            "warning: Deployment/web: annotations: \"config.linkerd.io/skip-inbond-ports\" is unknown; did you mean skip-inbound-ports",
+        ];
+        let enabled = "linkerd.io/inject=enabled";
+        let (code, out, err) = preview(&["-f", "-", "-q", "--exit-warnings", "--namespace-annotation", enabled], &deployment);
+        assert_eq!((code, err.lines().collect::<Vec<_>>()), (3, told.to_vec()));
+        assert!(out.contains("linkerd.io/injection-warnings"), "{out}");
+        // Where nobody asked for the mesh, nobody is told anything.
+        let (code, _, err) = preview(&["-f", "-", "-q", "--exit-warnings"], &deployment);
+        assert_eq!((code, err.as_str()), (0, ""));
+    }
+
     #[test]
     fn preview_exits_as_it_says() {
         let folder = Folder::new("exits");

@@ -60,6 +60,46 @@ fn config_is_asked_for_its_data() {
 }
 
 #[test]
+fn limit_ranges_are_asked_for_in_one_list_of_the_cluster() {
+    let range =
+        |namespace: &str, limits: Value| json!({"metadata": {"name": "l", "namespace": namespace}, "spec": {"limits": limits}});
+    let (mine, more) = (json!({"type": "Pod"}), json!({"type": "Container"}));
+    let items = [
+        range("shop", json!([mine])),
+        range("other", json!([{"type": "X"}])),
+        range("shop", json!([more])),
+        range("shop", json!(null)),
+        json!({"metadata": {"namespace": "shop"}}),
+        json!({}),
+    ];
+    let (found, call) = ask(Ok(json!({"items": items})), |c| c.limit_ranges("shop"));
+    assert_eq!(found, Ok(vec![mine, more]));
+    let asked: Value = serde_json::from_str(call.strip_prefix("kubewarden/kubernetes/list_resources_all ").unwrap()).unwrap();
+    let request =
+        json!({"api_version": "v1", "kind": "LimitRange", "label_selector": null, "field_selector": null, "field_masks": ["spec"]});
+    assert_eq!(asked, request);
+    for (answer, told) in [
+        (
+            Err("x is forbidden: y"),
+            "LimitRanges are forbidden: grant list and watch on them to the policy server's service account",
+        ),
+        (
+            Err("Policy has not been granted access to Kubernetes v1/LimitRange resources. The violation has been reported."),
+            "LimitRanges are not granted: list LimitRange in the policy's contextAwareResources",
+        ),
+        (
+            Err("Policy has not been granted access to the 'kubernetes/list_resources_all' host capability."),
+            "LimitRanges are not granted: allow kubernetes/list_resources_all in the policy's hostCapabilities",
+        ),
+        (Err("?"), "LimitRanges cannot be read: no answer from the API server"),
+        (Ok(json!({})), "LimitRanges cannot be used: the answer is not of its shape"),
+        (Ok(json!([])), "LimitRanges cannot be used: the answer is not of its shape"),
+    ] {
+        assert_eq!(ask(answer, |c| c.limit_ranges("shop")).0.unwrap_err().to_string(), told);
+    }
+}
+
+#[test]
 fn trust_roots_are_asked_for_their_bundle() {
     let untrimmed = format!("\n{ANCHORS}\n\n");
     let (found, call) = ask(Ok(json!({"data": {"ca-bundle.crt": untrimmed}})), |c| c.trust_anchors("mesh"));

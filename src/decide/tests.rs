@@ -155,7 +155,7 @@ fn windows_is_seen_by_the_os_and_by_both_selectors() {
 const SIDECARS: &[(&str, &str, bool, bool)] = &[
     ("linkerd-proxy", "any", true, true),
     ("istio-proxy", "any", true, true),
-    ("linkerd-init", "any", true, false),
+    ("linkerd-init", "any", true, true),
     ("istio-init", "any", true, false),
     ("linkerd-proxy-2", "any", false, false),
     ("linkerd-network-validator", "any", false, false),
@@ -204,12 +204,12 @@ fn the_configured_image_is_a_sidecar_too() {
         for list in ["initContainers", "containers"] {
             let expected: &[_] = if known { &[SkipReason::SidecarExists] } else { &[] };
             let pod = mk_pod(json!({list: [{"name": name, "image": image}]}));
-            assert_eq!(by_values(&view(&pod), &values), expected, "{list} {name} {image}");
+            assert_eq!(by_values(&view(&pod), &values, false), expected, "{list} {name} {image}");
             assert_eq!(by_object(&view(&pod), &[]), [], "{list} {name} {image}");
         }
     }
     values.proxy.image.name = String::new();
-    assert_eq!(by_values(&view(&mk_pod(json!({"containers": [{"name": "app", "image": ":1"}]}))), &values), []);
+    assert_eq!(by_values(&view(&mk_pod(json!({"containers": [{"name": "app", "image": ":1"}]}))), &values, false), []);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn without_token_projection_a_pod_needs_its_token() {
         for (token_projection, refused) in [(false, without_projection), (true, false)] {
             let values = Values { token_projection, ..Values::default() };
             let expected: &[_] = if refused { &[SkipReason::NoToken] } else { &[] };
-            assert_eq!(by_values(&view(&pod), &values), expected, "{token_projection} {pod}");
+            assert_eq!(by_values(&view(&pod), &values, false), expected, "{token_projection} {pod}");
         }
     }
 }
@@ -242,7 +242,7 @@ fn values_give_both_reasons_in_order() {
     let mut values = Values { token_projection: false, ..Values::default() };
     values.proxy.image.name = "mirror.test/proxy".to_owned();
     let pod = mk_pod(json!({"containers": [{"name": "p", "image": "mirror.test/proxy:1"}]}));
-    assert_eq!(by_values(&view(&pod), &values), [SkipReason::SidecarExists, SkipReason::NoToken]);
+    assert_eq!(by_values(&view(&pod), &values, false), [SkipReason::SidecarExists, SkipReason::NoToken]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ const CONFIG: &str = "ConfigMap/linkerd-config";
 const ROOTS: &str = "ConfigMap/linkerd-identity-trust-roots";
 const REPLICA_SET: &str = "ReplicaSet/web-5d4f";
 const JOB: &str = "Job/nightly-1";
+const LIMIT_RANGES: &str = "LimitRange/";
 
 /// A host with answers by kind and name; what it has none for is not found.
 struct Host {
@@ -34,6 +35,7 @@ impl Host {
             (ROOTS, Ok(json!({"data": {"ca-bundle.crt": ANCHORS}}))),
             (REPLICA_SET, owned_by("Deployment", "web")),
             (JOB, owned_by("CronJob", "nightly")),
+            (LIMIT_RANGES, Ok(json!({"items": []}))),
         ]);
         Host { answers, calls: RefCell::default(), logs: RefCell::default() }
     }
@@ -54,7 +56,8 @@ impl Host {
             self.logs.borrow_mut().push(format!("{}: {}", text("level"), text("message")));
             return Ok(Vec::new());
         }
-        let target = format!("{}/{}", text("kind"), text("name"));
+        // A list names no object.
+        let target = format!("{}/{}", text("kind"), asked["name"].as_str().unwrap_or_default());
         let answer =
             self.answers.get(target.as_str()).cloned().unwrap_or(Err("Cannot find v1/X named 'x' inside of namespace 'None'"));
         self.calls.borrow_mut().push(target);
@@ -77,8 +80,14 @@ impl Host {
         self.calls.take()
     }
 
+    /// What was logged of failures.
     fn logs(&self) -> Vec<String> {
-        self.logs.take()
+        self.logs.take().into_iter().filter(|line| !line.starts_with("info: ")).collect()
+    }
+
+    /// What was logged of decisions.
+    fn decisions(&self) -> Vec<String> {
+        self.logs.take().iter().filter_map(|line| line.strip_prefix("info: ")).map(str::to_owned).collect()
     }
 }
 

@@ -5,7 +5,9 @@
 
 use super::leaf::{Kind, canonical, matches};
 use super::record::Record;
+use crate::annotation as key;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Leaves of a container, with what is filled in.
 #[rustfmt::skip]
@@ -40,66 +42,81 @@ pub(super) fn is_of_plugin(path: &[String], canonical: &str) -> bool {
     matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && canonical == "\"Always\"")
 }
 
-/// What LimitRanger says that it filled in.
+/// What LimitRanger says that it filled in of our containers, as paths of amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Limits(Vec<Filled>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Filled {
-    container: String,
-    /// `limits` or `requests`.
-    list: &'static str,
-    resource: String,
-}
+pub(super) struct Limits(BTreeSet<String>);
 
 /// The lists of resources, with their names in LimitRanger's annotation.
 const LISTS: [(&str, &str); 2] = [("limits", "limit"), ("requests", "request")];
 
+/// An amount that was filled in.
+struct Amount {
+    list: &'static str,
+    resource: String,
+    /// Whether LimitRanger says so; else it is a request that is as its limit.
+    by_plugin: bool,
+}
+
 impl Limits {
     /// Reads the annotation of a pod, which others can write: it only ever decides what others may change.
     pub(super) fn of(pod: &Value) -> Limits {
-        let annotation = pod.pointer("/metadata/annotations/kubernetes.io~1limit-ranger").and_then(Value::as_str);
+        let annotations = pod.get("metadata").and_then(|meta| meta.get("annotations"));
+        let annotation = annotations.and_then(|a| a.get(key::LIMIT_RANGER)).and_then(Value::as_str);
         let said = annotation.and_then(|text| text.strip_prefix("LimitRanger plugin set: ")).unwrap_or_default();
-        Limits(said.split("; ").filter_map(sentence).flatten().collect())
+        let mut amounts = BTreeSet::new();
+        for (list, resources, container) in said.split("; ").filter_map(sentence) {
+            if super::OWN_CONTAINERS.contains(&container) {
+                amounts.extend(resources.split(", ").map(|resource| path(container, list, resource).join("/")));
+            }
+        }
+        Limits(amounts)
     }
 
-    /// The resources of a container that nobody asked for, as list and name: what LimitRanger filled in, and requests that are as
-    /// their limits because none was given.
-    fn filled(&self, record: &Record, name: &str, resources: &Value) -> Vec<(&'static str, String)> {
+    /// The resources of a container that nobody asked for: what LimitRanger filled in, and requests that are as their limits because
+    /// none was given.
+    fn filled(&self, record: &Record, name: &str, resources: &Value) -> Vec<Amount> {
         let amount = |list: &str, resource: &str| canonical(Kind::Quantity, resources.get(list)?.get(resource));
         let mut filled = Vec::new();
         for (list, _) in LISTS {
             for resource in resources.get(list).and_then(Value::as_object).into_iter().flat_map(Map::keys) {
-                let ours = record.has(&path(name, list, resource));
-                let by_plugin = self.0.iter().any(|f| f.container == name && f.list == list && f.resource == *resource);
+                let path = path(name, list, resource);
+                let by_plugin = self.0.contains(&path.join("/"));
                 let as_limit = list == "requests" && amount("requests", resource) == amount("limits", resource);
-                if !ours && (by_plugin || as_limit) {
-                    filled.push((list, resource.clone()));
+                if !record.has(&path) && (by_plugin || as_limit) {
+                    filled.push(Amount { list, resource: resource.clone(), by_plugin });
                 }
             }
         }
         filled
     }
 
-    /// The resources of a container without what was filled in, of those whose limit or request we now want otherwise.
-    pub(super) fn without_filled(&self, record: &Record, name: &str, resources: &Value, wanted: Option<&Value>) -> Value {
+    /// The resources of a container without what was filled in, of those whose limit or request we now want otherwise; and the paths
+    /// of those that LimitRanger filled in, which others may have changed since.
+    pub(super) fn without_filled(
+        &self,
+        record: &Record,
+        name: &str,
+        resources: &Value,
+        wanted: Option<&Value>,
+    ) -> (Value, Vec<String>) {
         let want = |list: &str, resource: &str| canonical(Kind::Quantity, wanted?.get(list)?.get(resource));
-        let mut rest = resources.clone();
-        for (list, resource) in self.filled(record, name, resources) {
+        let (mut rest, mut dropped) = (resources.clone(), Vec::new());
+        for Amount { list, resource, by_plugin } in self.filled(record, name, resources) {
             let as_ever = LISTS.iter().all(|(list, _)| record.is(&path(name, list, &resource), want(list, &resource).as_deref()));
             let Some(amounts) = rest.get_mut(list).and_then(Value::as_object_mut).filter(|_| !as_ever) else { continue };
             amounts.remove(&resource);
             if amounts.is_empty() {
                 super::edit::set(&mut rest, list, None);
             }
+            dropped.extend(by_plugin.then(|| path(name, list, &resource).join(".")));
         }
-        rest
+        (rest, dropped)
     }
 
-    /// Whether one amount of a container was filled in.
-    pub(super) fn has(&self, record: &Record, name: &str, container: &Value, at: &[String]) -> bool {
+    /// The paths of the amounts of a container that were filled in.
+    pub(super) fn filled_in(&self, record: &Record, name: &str, container: &Value) -> BTreeSet<String> {
         let resources = container.get("resources").unwrap_or(&Value::Null);
-        self.filled(record, name, resources).iter().any(|(list, resource)| *at == path(name, list, resource))
+        self.filled(record, name, resources).iter().map(|f| path(name, f.list, &f.resource).join("/")).collect()
     }
 }
 
@@ -107,13 +124,12 @@ fn path(name: &str, list: &str, resource: &str) -> [String; 4] {
     [name, "resources", list, resource].map(str::to_owned)
 }
 
-/// One sentence of the annotation: `cpu, memory limit for init container web`.
-fn sentence(text: &str) -> Option<impl Iterator<Item = Filled>> {
+/// One sentence of the annotation, `cpu, memory limit for init container web`: the list, its resources and the container.
+fn sentence(text: &str) -> Option<(&'static str, &str, &str)> {
     let (what, whom) = text.rsplit_once(" for ")?;
     let (resources, word) = what.rsplit_once(' ')?;
     let (list, _) = LISTS.into_iter().find(|(_, known)| *known == word)?;
-    let container = whom.rsplit(' ').next()?.to_owned();
-    Some(resources.split(", ").map(move |resource| Filled { container: container.clone(), list, resource: resource.to_owned() }))
+    Some((list, resources, whom.rsplit(' ').next()?))
 }
 
 #[cfg(test)]
@@ -127,9 +143,12 @@ mod tests {
 
     #[test]
     fn limit_ranger_says_what_it_did() {
-        let said = "LimitRanger plugin set: cpu, memory request for container app; cpu limit for init container linkerd-proxy";
-        let found: Vec<_> = limits(said).0.iter().map(|f| format!("{} {} {}", f.container, f.list, f.resource)).collect();
-        assert_eq!(found, ["app requests cpu", "app requests memory", "linkerd-proxy limits cpu"]);
+        let said = "LimitRanger plugin set: cpu, memory request for container linkerd-init; cpu limit for container app; \
+                    cpu limit for init container linkerd-proxy";
+        let found: Vec<_> = limits(said).0.into_iter().collect();
+        let of_ours =
+            ["linkerd-init/resources/requests/cpu", "linkerd-init/resources/requests/memory", "linkerd-proxy/resources/limits/cpu"];
+        assert_eq!(found, of_ours);
         for text in
             ["", "LimitRanger plugin set: ", "LimitRanger plugin set: much for container app", "cpu limit for container app"]
         {
@@ -145,10 +164,14 @@ mod tests {
         };
         let record = |limit: &str, request: &str| {
             let mut record = Record::default();
-            super::super::three_way::note(&mut record, &mut vec!["p".to_owned(), "resources".to_owned()], &of(limit, request));
+            super::super::three_way::note(
+                &mut record,
+                &mut vec!["linkerd-proxy".to_owned(), "resources".to_owned()],
+                &of(limit, request),
+            );
             record
         };
-        let both = limits("LimitRanger plugin set: cpu request for container p; cpu limit for container p");
+        let both = limits("LimitRanger plugin set: cpu request for container linkerd-proxy; cpu limit for container linkerd-proxy");
         let none = Limits::default();
         for (limits, base, current, wanted, rest) in [
             // The request is as the limit that we wrote.
@@ -162,9 +185,13 @@ mod tests {
             (&both, ("", ""), ("2", "1"), ("", "1"), json!({})),
             (&both, ("", "1"), ("2", "1"), ("", "2"), json!({"requests": {"cpu": "1"}})),
         ] {
-            let found =
-                limits.without_filled(&record(base.0, base.1), "p", &of(current.0, current.1), Some(&of(wanted.0, wanted.1)));
-            assert_eq!(found, rest, "{base:?} {current:?} {wanted:?}");
+            let found = limits.without_filled(
+                &record(base.0, base.1),
+                "linkerd-proxy",
+                &of(current.0, current.1),
+                Some(&of(wanted.0, wanted.1)),
+            );
+            assert_eq!(found.0, rest, "{base:?} {current:?} {wanted:?}");
         }
     }
 

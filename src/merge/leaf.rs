@@ -99,13 +99,13 @@ const ROWS: &[Row] = &[
     row(&["*", "lifecycle", "*"], PLAIN, Defaulted),
     // The init container's flags.
     row(&["linkerd-init", "args"], Shape::Flags, Defaulted),
-    row(&["linkerd-init", "args", "--incoming-proxy-port"], PLAIN, Asserted),
-    row(&["linkerd-init", "args", "--outgoing-proxy-port"], PLAIN, Asserted),
-    row(&["linkerd-init", "args", "--proxy-uid"], PLAIN, Asserted),
-    row(&["linkerd-init", "args", "--proxy-gid"], PLAIN, Asserted),
+    row(&["linkerd-init", "args", "--incoming-proxy-port"], EXACT, Asserted),
+    row(&["linkerd-init", "args", "--outgoing-proxy-port"], EXACT, Asserted),
+    row(&["linkerd-init", "args", "--proxy-uid"], EXACT, Asserted),
+    row(&["linkerd-init", "args", "--proxy-gid"], EXACT, Asserted),
     row(&["linkerd-init", "args", "--inbound-ports-to-ignore"], PORTS, Defaulted),
     row(&["linkerd-init", "args", "--outbound-ports-to-ignore"], PORTS, Defaulted),
-    row(&["linkerd-init", "args", "*"], PLAIN, Defaulted),
+    row(&["linkerd-init", "args", "*"], EXACT, Defaulted),
     // The proxy's environment.
     row(&["linkerd-proxy", "env", "_pod_*"], PLAIN, Asserted),
     row(&["linkerd-proxy", "env", "_l5d_*"], PLAIN, Asserted),
@@ -162,7 +162,7 @@ pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
         Kind::Plain => plain(value).map(|v| v.to_string()),
         Kind::Quantity => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Some(quantity::quantity(&text).map_or(text, |q| q.canonical()))
+            Some(quantity::quantity(&text).map_or(text, |q| q.stored()))
         }
         Kind::Set => {
             let mut names: Vec<String> = value.as_array()?.iter().map(Value::to_string).collect();

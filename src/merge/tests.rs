@@ -47,7 +47,7 @@ fn names(pod: &Value, list: &str) -> Vec<String> {
 }
 
 fn applied(mut pod: Value, patch: PodPatch) -> Value {
-    apply(&mut pod, patch);
+    let _ = apply(&mut pod, patch);
     pod
 }
 

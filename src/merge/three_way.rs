@@ -8,15 +8,18 @@
 //! | changed | another | an asserted leaf: wanted, with a warning; a set: entry by entry; any other: current |
 //! | no record | | asserted: wanted, be it nothing; any other: current where there is one |
 //!
-//! An asserted leaf is never left to the record, which users can write.
+//! An asserted leaf is never left to the record, which users can write; of the probes, it is the port alone.
 
 use super::filled::{self, Limits};
+use super::flags::{self, Flag};
 use super::leaf::{self, Class, Kind, Shape};
 use super::record::Record;
-use super::{Earlier, env_order, flags};
+use super::{Earlier, env_order};
+use crate::annotation as key;
 use crate::gather;
+use crate::warning::{Place, Warning};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One merge.
 pub(crate) struct Merge<'a> {
@@ -27,7 +30,11 @@ pub(crate) struct Merge<'a> {
     /// What LimitRanger filled in.
     limits: Limits,
     /// Asserted leaves that others changed, and that were set back.
-    pub(crate) set_back: Vec<String>,
+    set_back: Vec<String>,
+    /// Amounts that LimitRanger had filled in, or others in its place, and that gave way.
+    dropped: Vec<String>,
+    /// Whether an asserted leaf is not as it was, and nobody knows who changed it.
+    reset: bool,
 }
 
 /// Notes every leaf of an object that we want.
@@ -57,8 +64,8 @@ fn leaves(path: &mut Vec<String>, value: &Value, each: &mut dyn FnMut(&[String],
             }
         }
         Shape::Flags => {
-            for (flag, value) in flags::read(value).into_iter().flatten() {
-                within(path, &flag, |path| leaves(path, &value.into(), each));
+            for flag in flags::read(value).into_iter().flatten() {
+                within(path, &flag.name, |path| leaves(path, &flag.value, each));
             }
         }
         Shape::Leaf(kind) => leaves_of(path, kind, value, each),
@@ -81,6 +88,8 @@ fn entry_path(path: &[String], entry: &str) -> Vec<String> {
 
 /// The one leaf of a probe that says what it does.
 const HANDLER: &str = "handler";
+/// The part of it that is not for others to change.
+const PORT: &str = "/httpGet/port";
 const HANDLERS: [&str; 4] = ["exec", "grpc", "httpGet", "tcpSocket"];
 
 /// A probe as its handler and the rest.
@@ -101,17 +110,36 @@ fn within<T>(path: &mut Vec<String>, step: &str, run: impl FnOnce(&mut Vec<Strin
 impl<'a> Merge<'a> {
     /// A merge with what an earlier call left in a pod.
     pub(crate) fn new(earlier: &'a Earlier, pod: &Value) -> Self {
-        Merge { record: earlier.record.as_ref(), earlier, limits: Limits::of(pod), set_back: Vec::new() }
+        Merge {
+            record: earlier.record.as_ref().filter(|_| earlier.knowing().is_some() || !earlier.injected()),
+            earlier,
+            limits: Limits::of(pod),
+            set_back: Vec::new(),
+            dropped: Vec::new(),
+            reset: false,
+        }
+    }
+
+    /// What a person should know of the merge.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let pod = |sentence: String| Warning::plain(Place::Pod, sentence);
+        let set_back = self.set_back.iter().map(|leaf| pod(format!("{leaf} was changed by others, and set back")));
+        let dropped = self.dropped.iter().map(|leaf| pod(format!("{leaf}, which was filled in, gave way to what is asked for")));
+        let reset = self.reset && !self.earlier.can_tell() && self.earlier.warning().is_none();
+        let reset =
+            reset.then(|| Warning::plain(Place::Annotation(key::RECORD), "is not there, and what the mesh relies on was set back"));
+        set_back.chain(dropped).chain(reset).collect()
     }
 
     /// Whether others changed anything in a container of ours.
     pub(crate) fn changed(&self, name: &str, current: &Value) -> bool {
         self.record.is_some_and(|record| {
             let mut found = false;
+            let amounts = self.limits.filled_in(record, name, current);
             leaves(&mut vec![name.to_owned()], current, &mut |path, canonical| {
                 let filled = filled::is_of_plugin(path, canonical)
                     || (!record.has(path) && filled::is_default(path, Some(canonical)))
-                    || self.limits.has(record, name, current, path);
+                    || (path.len() == 4 && amounts.contains(&path.join("/")));
                 found |= !record.is(path, Some(canonical)) && !filled;
             });
             found
@@ -125,7 +153,8 @@ impl<'a> Merge<'a> {
         match shape {
             Shape::Map => match (path.as_slice(), self.record, current) {
                 ([name, part], Some(record), Some(now)) if part == "resources" => {
-                    let rest = self.limits.without_filled(record, name, now, wanted);
+                    let (rest, dropped) = self.limits.without_filled(record, name, now, wanted);
+                    self.dropped.extend(dropped);
                     self.map(path, Some(&rest), wanted)
                 }
                 _ => self.map(path, current, wanted),
@@ -156,7 +185,11 @@ impl<'a> Merge<'a> {
                     ([map, key], Some(text)) if is_map_of_texts(map) => self.earlier.owns_text(map, key, text),
                     _ => true,
                 };
-            let keep = if wanted.is_none() { !ours } else { class == Class::Defaulted && c.is_some() };
+            if class == Class::Defaulted && kind == Kind::Ports {
+                return merged_entries(&Record::default(), path, kind, current, wanted).or_else(|| current.or(wanted).cloned());
+            }
+            let keep = if wanted.is_none() { !ours || is_port(path) } else { class == Class::Defaulted && c.is_some() };
+            self.reset |= !keep && c.is_some() && !path.first().is_some_and(|map| is_map_of_texts(map));
             return if keep { current.cloned() } else { wanted.cloned() };
         };
         if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {
@@ -164,10 +197,13 @@ impl<'a> Merge<'a> {
         }
         let untouched = record.is(path, c.as_deref());
         if class == Class::Asserted {
-            // What we neither write nor wrote is not ours to assert; nor is an annotation that others changed and we no longer
-            // write: it was rendered from as theirs.
-            let theirs = !untouched && path.first().is_some_and(|map| map == "annotations");
-            if wanted.is_none() && (theirs || !record.has(path)) {
+            // Outside of our containers, what we neither write nor wrote is not ours to assert, nor is a port of another number; nor is
+            // an annotation that others changed and we no longer write: it was rendered from as theirs. In our containers nobody else
+            // says what the mesh relies on, whatever the record knows.
+            let map = path.first().map_or("", String::as_str);
+            let theirs = !untouched && map == "annotations";
+            let may_be_theirs = map == "volumes" || is_map_of_texts(map) || is_port(path);
+            if wanted.is_none() && (theirs || (may_be_theirs && !record.has(path))) {
                 return current.cloned();
             }
             if !untouched {
@@ -208,9 +244,19 @@ impl<'a> Merge<'a> {
     fn probe(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let parts = |value: Option<&Value>| value.map(probe).map(|(handler, rest)| (handler, Value::Object(rest)));
         let (now, want) = (parts(current), parts(wanted));
-        let handler = within(path, HANDLER, |path| {
+        let mut handler = within(path, HANDLER, |path| {
             self.leaf(path, Kind::Plain, Class::Defaulted, now.as_ref().map(|n| &n.0), want.as_ref().map(|w| &w.0))
         });
+        // Whatever others ask of the proxy's own server, it listens on one port.
+        let port = |handler: Option<&Value>| handler?.pointer(PORT).cloned();
+        let (ours, theirs) = (port(want.as_ref().map(|w| &w.0)), port(handler.as_ref()));
+        if let (Some(ours), Some(theirs)) = (ours, theirs)
+            && ours != theirs
+            && let Some(at) = handler.as_mut().and_then(|handler| handler.pointer_mut(PORT))
+        {
+            *at = ours;
+            self.set_back.push(format!("{}.httpGet.port", path.join(".")));
+        }
         let timings = self.map(path, now.as_ref().map(|n| &n.1), want.as_ref().map(|w| &w.1));
         // Timings of a probe that does nothing mean nothing.
         let mut merged = handler?.as_object().cloned()?;
@@ -284,25 +330,23 @@ impl<'a> Merge<'a> {
         let want = wanted.and_then(flags::read).unwrap_or_default();
         let Some(now) = current.and_then(flags::read) else {
             // A list that is none of flags means nothing to the program.
-            if current.is_some() && wanted.is_some() {
+            let wrote = |record: &Record| want.first().is_some_and(|flag| record.has(&entry_path(path, &flag.name)));
+            if wanted.is_some() && (current.is_some() || self.record.is_some_and(wrote)) {
                 self.set_back.push(path.join("."));
             }
             return wanted.cloned();
         };
-        let find =
-            |list: &[(String, String)], flag: &str| list.iter().find(|(f, _)| f == flag).map(|(_, v)| Value::from(v.clone()));
-        let foreign = now.iter().filter(|(flag, _)| !want.iter().any(|(f, _)| f == flag));
-        let mut merged: Vec<(String, String)> = Vec::new();
-        for (flag, _) in want.iter().chain(foreign) {
-            let value = within(path, flag, |path| self.merge(path, find(&now, flag).as_ref(), find(&want, flag).as_ref()));
-            merged.extend(value.and_then(|v| v.as_str().map(str::to_owned)).map(|v| (flag.clone(), v)));
+        let (ours, theirs) = (flags::places(&want), flags::places(&now));
+        let foreign = now.iter().filter(|flag| !ours.contains_key(flag.name.as_str()));
+        let mut merged = Vec::new();
+        for flag in want.iter().chain(foreign) {
+            let now = theirs.get(flag.name.as_str()).and_then(|place| now.get(*place));
+            let want = ours.get(flag.name.as_str()).and_then(|place| want.get(*place));
+            let value = within(path, &flag.name, |path| self.merge(path, now.map(|f| &f.value), want.map(|f| &f.value)));
+            let joined = now.or(want).is_some_and(|f| f.joined);
+            merged.extend(value.map(|value| Flag { name: flag.name.clone(), value, joined }));
         }
-        let sorted = |list: &[(String, String)]| {
-            let mut list = list.to_vec();
-            list.sort();
-            list
-        };
-        if sorted(&merged) == sorted(&now) { current.cloned() } else { Some(flags::write(&merged)) }
+        if flags::same(&merged, &now) { current.cloned() } else { Some(flags::write(&merged)) }
     }
 }
 
@@ -311,9 +355,15 @@ fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<
     let wanted = wanted?;
     let (now, want) = (leaf::entries(kind, current?)?, leaf::entries(kind, wanted)?);
     let wrote = |entry: &String| record.has(&entry_path(path, entry));
-    let ours = want.iter().filter(|entry| now.contains(entry) || !wrote(entry));
-    let theirs = now.iter().filter(|entry| !want.contains(entry) && !wrote(entry));
-    Some(leaf::with_entries(kind, wanted, &ours.chain(theirs).cloned().collect::<Vec<_>>()))
+    let (theirs, ours): (BTreeSet<&String>, BTreeSet<&String>) = (now.iter().collect(), want.iter().collect());
+    let stay = want.iter().filter(|entry| theirs.contains(entry) || !wrote(entry));
+    let come = now.iter().filter(|entry| !ours.contains(entry) && !wrote(entry));
+    Some(leaf::with_entries(kind, wanted, &stay.chain(come).cloned().collect::<Vec<_>>()))
+}
+
+/// Whether a path is that of a port of a container.
+fn is_port(path: &[String]) -> bool {
+    matches!(path, [_, part, _] if part == "ports")
 }
 
 fn is_map_of_texts(part: &str) -> bool {

@@ -108,8 +108,11 @@ pub fn additional_env(text: &str) -> Result<AdditionalEnv, EnvListError> {
 pub fn entry(written: &Value) -> Result<Value, EntryError> {
     let env = normal(written)?;
     rules::check(&env)?;
-    if !env.contains_key("valueFrom") {
-        proxy_env::readable(text(&env, "name"), text(&env, "value"))?;
+    let name = text(&env, "name");
+    if env.contains_key("valueFrom") {
+        proxy_env::readable_from_elsewhere(name)?;
+    } else {
+        proxy_env::readable(name, text(&env, "value"))?;
     }
     Ok(Value::Object(env))
 }

@@ -53,6 +53,33 @@ impl fmt::Display for PortRange {
     }
 }
 
+/// Ports as a set, which tells quickly whether one is in it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PortSet(Vec<PortRange>);
+
+impl PortSet {
+    /// The ports of these ranges.
+    #[must_use]
+    pub fn of(mut ranges: Vec<PortRange>) -> Self {
+        ranges.sort_unstable();
+        let mut apart: Vec<PortRange> = Vec::new();
+        for range in ranges {
+            match apart.last_mut().filter(|last| range.low <= last.high.saturating_add(1)) {
+                Some(last) => last.high = last.high.max(range.high),
+                None => apart.push(range),
+            }
+        }
+        Self(apart)
+    }
+
+    /// Whether the port is one of them.
+    #[must_use]
+    pub fn contains(&self, port: u16) -> bool {
+        let at = self.0.partition_point(|range| range.high < port);
+        self.0.get(at).is_some_and(|range| range.contains(port))
+    }
+}
+
 /// An entry of a list that is neither a known name, a port nor a range.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct BadEntry {

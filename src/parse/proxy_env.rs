@@ -7,6 +7,7 @@
 use crate::parse::duration::{self, DurationError};
 use crate::parse::network::{self, NetworkError};
 use crate::parse::ports::{self, PortError};
+use crate::pem;
 use std::net::{IpAddr, SocketAddr};
 use thiserror::Error;
 
@@ -134,10 +135,22 @@ pub enum Kind {
 /// # Errors
 /// What was expected; never the value, which may be secret.
 pub fn readable(name: &str, value: &str) -> Result<(), ProxyEnvError> {
-    match VARIABLES.iter().find(|(variable, _)| *variable == name) {
-        Some((_, kind)) if !refers(value) => check(*kind, value),
+    match kind(name) {
+        Some(kind) if !refers(value) || kind == Kind::OnlyUnset => check(kind, value),
         _ => Ok(()),
     }
+}
+
+/// Checks that the proxy can read a variable whose value is known only when the container starts.
+///
+/// # Errors
+/// [`ProxyEnvError::Unsupported`], where no value will do.
+pub fn readable_from_elsewhere(name: &str) -> Result<(), ProxyEnvError> {
+    if kind(name) == Some(Kind::OnlyUnset) { Err(ProxyEnvError::Unsupported) } else { Ok(()) }
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    VARIABLES.iter().find(|(variable, _)| *variable == name).map(|(_, kind)| *kind)
 }
 
 /// Checks that a default inbound policy is one that the proxy knows, as it is written: no reference to another variable gives one
@@ -166,7 +179,7 @@ fn check(kind: Kind, value: &str) -> Result<(), ProxyEnvError> {
     match kind {
         Kind::Any => Ok(()),
         Kind::NotEmpty => holds(!value.is_empty(), ProxyEnvError::Empty),
-        Kind::TrustAnchors => holds(value.contains("-----BEGIN CERTIFICATE-----"), ProxyEnvError::NoCertificate),
+        Kind::TrustAnchors => holds(pem::bundle(value).is_ok(), ProxyEnvError::NoCertificate),
         Kind::OnlyEmpty => holds(value.is_empty(), ProxyEnvError::Unsupported),
         Kind::OnlyUnset => Err(ProxyEnvError::Unsupported),
         Kind::Boolean => holds(matches!(value, "true" | "false"), ProxyEnvError::NotBoolean),

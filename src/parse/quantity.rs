@@ -42,6 +42,14 @@ impl Quantity {
         self.negative
     }
 
+    /// As the API server stores an amount of a resource, rounded up to thousandths, in the form of [`Quantity::canonical`].
+    #[must_use]
+    pub fn stored(&self) -> String {
+        let mut rounded = self.clone();
+        round_up(&mut rounded, -3);
+        rounded.canonical()
+    }
+
     /// The quantity in the one form that all spellings of it share, `15e-1` for `1.5` and `1500m`.
     #[must_use]
     pub fn canonical(&self) -> String {
@@ -60,6 +68,24 @@ impl Quantity {
     #[must_use]
     pub const fn whole_cores(&self) -> i64 {
         self.cores
+    }
+
+    /// The thousandths in it, rounded up; `None` below zero, and where 128 bits do not hold them.
+    #[must_use]
+    pub fn thousandths(&self) -> Option<u128> {
+        if self.negative {
+            return None;
+        }
+        let mut scaled = self.clone();
+        round_up(&mut scaled, -3);
+        let mut number: u128 = 0;
+        for digit in &scaled.digits {
+            number = number.checked_mul(10)?.checked_add(u128::from(*digit))?;
+        }
+        for _ in 0..if number == 0 { 0 } else { scaled.exponent.saturating_add(3) } {
+            number = number.checked_mul(10)?;
+        }
+        Some(number)
     }
 
     /// The power of ten that the absolute value is below; meaningless for zero.

@@ -5,6 +5,7 @@
 
 use super::Place;
 use crate::annotation as key;
+use crate::checks::read_by_plugin;
 use crate::gather;
 use crate::opaque_ports;
 use crate::overrides::Annotations;
@@ -32,6 +33,8 @@ pub struct Mesh<'a> {
     pub annotations: Annotations<'a>,
     /// Where each additional variable comes from, by name.
     pub added_by: &'a BTreeMap<String, WarningPlace>,
+    /// Whether the proxy's user is one of its namespace's range.
+    pub uid_of_range: bool,
     /// The default opaque ports as configured, before annotations changed them.
     pub default_opaque_ports: &'a str,
 }
@@ -44,6 +47,9 @@ fn created_by() -> String {
 /// Annotations: who, what version, which anchors, and all that the pod inherits from its namespace.
 pub(super) fn annotations(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>, place: Place) -> BTreeMap<&'static str, String> {
     let mut annotations: BTreeMap<&'static str, String> = gather::map(mesh.annotations.inherited().map(|(k, v)| (k, v.to_owned())));
+    if values.cni_enabled {
+        for_plugin(&mut annotations, values, mesh);
+    }
     annotations.insert(key::CREATED_BY, created_by());
     annotations.insert(key::PROXY_VERSION, values.proxy_version().to_owned());
     annotations.insert(key::TRUST_ROOT_SHA256, sha256(&values.trust_anchors));
@@ -56,6 +62,19 @@ pub(super) fn annotations(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>, 
         annotations.extend(app.map(|name| (key::DEFAULT_CONTAINER, name.to_owned())));
     }
     annotations
+}
+
+/// Where linkerd-cni redirects traffic, it reads annotations itself, and the pod's before the namespace's: what a pod inherits is
+/// written so that it reads what the injection means (D38). An empty text it would take for none.
+fn for_plugin(annotations: &mut BTreeMap<&'static str, String>, values: &Values, mesh: &Mesh<'_>) {
+    for (name, meant) in read_by_plugin(values) {
+        let Some(meant) = meant.filter(|meant| !meant.is_empty()) else { continue };
+        // A user that comes from elsewhere, it has to be told of, too.
+        let of_range = name == key::PROXY_UID && !mesh.annotations.has(name) && mesh.uid_of_range;
+        if of_range || annotations.contains_key(name) {
+            annotations.insert(name, meant);
+        }
+    }
 }
 
 /// The opaque ports annotation of a pod that neither has nor inherits one.

@@ -53,6 +53,7 @@ fn rendered_of(owner: Option<Owner>, namespace: &[(&str, &str)], layer: Value, p
         owner,
         annotations,
         added_by: &scope.added_by,
+        uid_of_range: false,
         default_opaque_ports: &default_opaque_ports,
     };
     pod_patch(&scope.values, &view, &mesh)

@@ -1,8 +1,8 @@
 //! The exact bytes of every answer.
 
-use super::{NotOurs, Outcome, respond, respond_to_settings};
+use super::{AskedBy, NotOurs, Outcome, respond, respond_to_settings};
 use crate::decide::SkipReason;
-use crate::settings::{OnError, SettingsError, SettingsErrors};
+use crate::settings::{OnError, SettingsError, SettingsErrors, Source};
 use crate::warning::{Place, Warning};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -22,14 +22,22 @@ fn every_answer_is_these_bytes() {
         (
             Outcome::Injected {
                 object: Some(json!({"b": 1, "a": null})),
+                asked_by: AskedBy::Pod,
                 proxy_version: "edge-26.8.1".to_owned(),
+                source: Source::Cluster,
                 warnings: vec![],
             },
-            r#"{"accepted":true,"mutated_object":{"a":null,"b":1},"audit_annotations":{"injected":"true","proxy-version":"edge-26.8.1"}}"#,
+            r#"{"accepted":true,"mutated_object":{"a":null,"b":1},"audit_annotations":{"config-source":"cluster","injected":"true","proxy-version":"edge-26.8.1","reason":"enabled_at_workload"}}"#,
         ),
         (
-            Outcome::Injected { object: None, proxy_version: "v".to_owned(), warnings: vec![mk_warning("0")] },
-            r#"{"accepted":true,"audit_annotations":{"injected":"true","proxy-version":"v"},"warnings":["config.linkerd.io/proxy-uid: \"0\" is bad"]}"#,
+            Outcome::Injected {
+                object: None,
+                asked_by: AskedBy::Namespace,
+                proxy_version: "v".to_owned(),
+                source: Source::Settings,
+                warnings: vec![mk_warning("0")],
+            },
+            r#"{"accepted":true,"audit_annotations":{"config-source":"settings","injected":"true","proxy-version":"v","reason":"enabled_at_namespace"},"warnings":["config.linkerd.io/proxy-uid: \"0\" is bad"]}"#,
         ),
         (
             Outcome::Annotated { object: Some(json!({})), reasons: vec![SkipReason::UnsupportedResource], warnings: vec![] },
@@ -46,6 +54,14 @@ fn every_answer_is_these_bytes() {
                 warnings: vec![mk_warning("a"), mk_warning("b")],
             },
             r#"{"accepted":true,"mutated_object":{"was":"injected"},"audit_annotations":{"injected":"false","reason":"invalid_inject_annotation_at_workload"},"warnings":["config.linkerd.io/proxy-uid: \"a\" is bad","config.linkerd.io/proxy-uid: \"b\" is bad"]}"#,
+        ),
+        (
+            Outcome::Checked { reasons: vec![], warnings: vec![mk_warning("a")] },
+            r#"{"accepted":true,"audit_annotations":{"injected":"false","reason":"workload_checked"},"warnings":["config.linkerd.io/proxy-uid: \"a\" is bad"]}"#,
+        ),
+        (
+            Outcome::Checked { reasons: vec![SkipReason::NotEnabled], warnings: vec![] },
+            r#"{"accepted":true,"audit_annotations":{"injected":"false","reason":"injection_enable_annotation_absent"}}"#,
         ),
         (
             Outcome::NotOurs(NotOurs::Kind),
@@ -107,6 +123,8 @@ fn every_object_that_is_not_ours_has_its_own_word_and_a_short_sentence() {
         (NotOurs::SubResource, "subresource_not_handled"),
         (NotOurs::Operation, "operation_not_handled"),
         (NotOurs::NoObject, "no_object"),
+        (NotOurs::WorkloadsIgnored, "workloads_ignored"),
+        (NotOurs::OwnedWorkload, "owned_workload_not_handled"),
     ] {
         let expected = format!(r#"{{"accepted":true,"audit_annotations":{{"injected":"false","reason":"{word}"}}}}"#);
         assert_eq!(text(Outcome::NotOurs(why)), expected);

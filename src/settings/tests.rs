@@ -1,7 +1,8 @@
 //! Each setting, good and bad, and all faults at once.
 
 use super::{
-    ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, Reinvocation, SETTINGS, Settings, SettingsErrors, Source, Workloads,
+    ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, OpenshiftUid, Reinvocation, SETTINGS, Settings, SettingsErrors,
+    Source, Workloads,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -39,6 +40,7 @@ fn empty_settings_are_the_defaults() {
     assert_eq!(defaults.foreign_injection, ForeignInjection::Keep);
     assert_eq!(defaults.workloads, Workloads::Warn);
     assert_eq!(defaults.limit_range, LimitRange::Ignore);
+    assert_eq!(defaults.openshift_uid, OpenshiftUid::Ignore);
 }
 
 type Change = fn(&mut Settings);
@@ -53,6 +55,7 @@ fn each_setting_changes_its_own_field_alone() {
         foreign_injection: ForeignInjection::Adopt,
         workloads: Workloads::Ignore,
         limit_range: LimitRange::Apply,
+        openshift_uid: OpenshiftUid::Apply,
         ..Settings::default()
     };
     let changed = |below: Settings, change: Change| {
@@ -78,6 +81,8 @@ fn each_setting_changes_its_own_field_alone() {
         ("workloads", json!("ignore"), |s| s.workloads = Workloads::Ignore),
         ("limitRange", json!("ignore"), |s| s.limit_range = LimitRange::Ignore),
         ("limitRange", json!("apply"), |s| s.limit_range = LimitRange::Apply),
+        ("openshiftUid", json!("ignore"), |s| s.openshift_uid = OpenshiftUid::Ignore),
+        ("openshiftUid", json!("apply"), |s| s.openshift_uid = OpenshiftUid::Apply),
         ("skipOwnerKinds", json!(["Job", "CronJob"]), |s| s.skip_owner_kinds = vec!["Job".to_owned(), "CronJob".to_owned()]),
         ("skipOwnerKinds", json!([]), |s| s.skip_owner_kinds = Vec::new()),
     ];
@@ -116,6 +121,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("foreignInjection", r#""drop""#, "foreignInjection is not one of keep, adopt"),
     ("workloads", "false", "workloads is not one of warn, ignore"),
     ("limitRange", "[]", "limitRange is not one of ignore, apply"),
+    ("openshiftUid", "true", "openshiftUid is not one of ignore, apply"),
     ("skipOwnerKinds", r#""Job""#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
     ("skipOwnerKinds", r#"["job"]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
     ("skipOwnerKinds", r#"["Job", 1]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
@@ -146,7 +152,7 @@ fn an_unknown_key_is_answered_with_all_that_are_known() {
     for key in ["onerror", "OnError", "on_error", ""] {
         let expected = format!(
             "{key:?} is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
-                onError, reinvocation, foreignInjection, workloads, limitRange, skipOwnerKinds"
+                onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds"
         );
         for checked in [Settings::read(&json!({key: 1})).map(drop), Settings::validate(&json!({key: 1}))] {
             assert_eq!(faults(checked).as_slice(), std::slice::from_ref(&expected));
@@ -177,7 +183,7 @@ fn all_faults_come_in_one_message() {
     });
     let message = "onError is not one of reject, skip; \
         \"sauce\" is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
-        onError, reinvocation, foreignInjection, workloads, limitRange, skipOwnerKinds; \
+        onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds; \
         skipOwnerKinds is not a list of kinds, as [Job, CronJob]; \
         values.clusterDomain is not a DNS name; \
         values.proxy.image is not an object; \
@@ -217,6 +223,10 @@ fn what_has_no_effect_is_refused() {
     let anchors = json!({"values": {"identityTrustAnchorsPEM": ANCHORS}});
     let no_anchors = "values.identityTrustAnchorsPEM has no effect with source: cluster; its trust roots are read";
     assert_eq!(faults(Settings::validate(&anchors)), [no_anchors]);
+    let limits = json!({"limitRange": "apply"});
+    assert_eq!(Settings::validate(&limits), Ok(()));
+    let no_look_up = "limitRange has no effect with source: settings; nothing is looked up";
+    assert_eq!(faults(Settings::validate(&standalone(limits))), [no_look_up]);
 }
 
 #[test]

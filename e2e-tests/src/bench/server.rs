@@ -202,7 +202,11 @@ impl Figures {
             at_least(10.0, Subject::Linkerd, Subject::Settings),
             at_least(8.0, Subject::Linkerd, Subject::ConfigMaps),
             Budget::at_most(0.0, failures, format!("{load}: failures")),
-            Budget::at_most(1.1, self.endurance.growth(), format!("{load}: resident memory in the last quarter over that in the second")),
+            Budget::at_most(
+                1.1,
+                self.endurance.growth(),
+                format!("{load}: resident memory in the last quarter over that in the second"),
+            ),
         ]
     }
 

@@ -132,7 +132,7 @@ impl Servers {
         }
         let start = |name: &str, module: &Path, configuration| {
             let policies = policies(&world, module, configuration).to_string();
-            PolicyServer::start(&programs.policy_server, &folder.file(name), &policies, &api.kubeconfig())
+            PolicyServer::start(&programs.policy_server, &folder.file(name), &policies, Some(&api.kubeconfig()), &[])
         };
         Ok(Self {
             accept_all: start("accept-all", &modules.accept_all, None)?,

@@ -120,9 +120,7 @@ fn options() -> Result<Option<Options>, Failure> {
         }
     }
     if paths.is_empty() {
-        let own = corpus::folder();
-        let extra = own.join("extra");
-        paths = vec![own.join("cases"), own.join("linkerd"), extra.join("cases.jsonl"), extra.join("linkerd.jsonl")];
+        options.pairs.extend(corpus::pairs());
     }
     let mut paths = paths.into_iter();
     while let Some(cases) = paths.next() {

@@ -41,6 +41,13 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance")
 }
 
+/// The project's cases and Linkerd's results on them: the corpus, and the extra cases.
+#[must_use]
+pub fn pairs() -> [(PathBuf, PathBuf); 2] {
+    let (own, extra) = (folder(), folder().join("extra"));
+    [(own.join("cases"), own.join("linkerd")), (extra.join("cases.jsonl"), extra.join("linkerd.jsonl"))]
+}
+
 /// All cases of the corpus, in the order of families and lines.
 ///
 /// # Errors

@@ -1,22 +1,19 @@
 //! Linkerd's own injector behind a pipe, where it is on PATH.
 
 use std::{
-    env, io,
+    io,
     io::Write,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     thread,
 };
 
 use thiserror::Error;
 
-use crate::{
-    case::{Case, CaseResult, LineError, read_lines},
-    deviation::reading::Reading,
-};
+use crate::case::{Case, CaseResult, LineError, read_lines};
 
 /// The program's name.
-const PROGRAM: &str = "linkerd-oracle";
+pub const PROGRAM: &str = "linkerd-oracle";
 
 /// Why there are no answers.
 #[derive(Debug, Error)]
@@ -32,25 +29,19 @@ pub enum OracleError {
     Missing(usize, usize),
 }
 
-/// Where it is, if it is.
-pub fn on_path() -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path).map(|folder| folder.join(PROGRAM)).find(|file| file.is_file())
-}
-
 /// Asks it about the cases, all at once, for it answers when its input ends.
 ///
 /// # Errors
 /// It does not run, or does not answer every case.
-pub fn ask(program: &Path, cases: &[Reading]) -> Result<Vec<CaseResult>, OracleError> {
+pub fn ask<'a>(program: &Path, cases: impl Iterator<Item = &'a Case>) -> Result<Vec<CaseResult>, OracleError> {
     let mut oracle = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let input = oracle.stdin.take();
-    let written =
-        cases.iter().map(|case| serde_json::to_string::<Case>(case)).collect::<Result<Vec<_>, _>>().map_err(io::Error::from)?;
+    let written = cases.map(serde_json::to_string).collect::<Result<Vec<_>, _>>().map_err(io::Error::from)?;
+    let asked = written.len();
     let writer =
         thread::spawn(move || input.map_or(Ok(()), |mut input| written.iter().try_for_each(|line| writeln!(input, "{line}"))));
     let output = oracle.wait_with_output()?;
     writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     let answers = read_lines::<CaseResult>(output.stdout.as_slice(), "result").collect::<Result<Vec<_>, _>>()?;
-    if answers.len() == cases.len() { Ok(answers) } else { Err(OracleError::Missing(answers.len(), cases.len())) }
+    if answers.len() == asked { Ok(answers) } else { Err(OracleError::Missing(answers.len(), asked)) }
 }

@@ -61,7 +61,9 @@ fn has_sidecar(case: &Reading, upto: Upto) -> bool {
     let sidecar = |container: &Value, is_init: bool| {
         let text = |key: &str| container.get(key).and_then(Value::as_str).unwrap_or_default();
         let (name, image) = (text("name"), text("image"));
-        let by_name = matches!((name, is_init), ("linkerd-proxy" | "istio-proxy", _) | ("linkerd-init" | "istio-init", true));
+        let by_name = matches!((name, is_init), ("linkerd-proxy" | "istio-proxy", _) | ("linkerd-init" | "istio-init", true))
+            // Linkerd adds a second one of the name, and the API server refuses the pod.
+            || (upto >= Upto::D18 && name == "linkerd-init");
         if upto >= Upto::D18 && is_leftover(name) {
             return by_name;
         }

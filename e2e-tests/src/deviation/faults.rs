@@ -1,7 +1,7 @@
 //! Faults that make Linkerd deny the pod (D11): the case without them is asked for what it would have been.
 
 use super::object::set_metadata;
-use super::read::{go_duration, networks};
+use super::read::{go_duration, go_parse_float, networks};
 use super::reading::{LinkerdResult, Outcome, Reading};
 use super::{Expected, decide, resources};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn without_faults(case: &Reading) -> Option<Reading> {
     if !is_root && case.own(CLOSE_WAIT).and_then(go_duration).is_some_and(|time| time != 0) {
         replace(&mut twin, CLOSE_WAIT, "0s");
     }
-    if case.own(resources::RATIO).and_then(|text| text.parse::<f64>().ok()).is_some_and(f64::is_nan) {
+    if case.own(resources::RATIO).and_then(go_parse_float).is_some_and(f64::is_nan) {
         replace(&mut twin, resources::RATIO, "0");
     }
     found.then_some(twin)

@@ -1,4 +1,5 @@
-//! Labels and annotations that say where a pod comes from: owner (D17, D28), default container (D23), creator (D25).
+//! Labels and annotations that say where a pod comes from: owner (D17, D28), default container (D23), creator (D25); and what is
+//! written down of an injection, for the next one (D36) and for people (D37).
 
 use super::object::{remove_label, set_metadata};
 use super::reading::{LinkerdResult, Reading};
@@ -8,6 +9,8 @@ use serde_json::Value;
 const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 const RECORD: &str = "linkerd.io/injection-record";
 const ANY_RECORD: &str = "v1:*";
+const WARNINGS: &str = "linkerd.io/injection-warnings";
+const ANY_WARNINGS: &str = "*";
 const CREATED_BY: &str = "linkerd.io/created-by";
 const LONGEST_LABEL: usize = 63;
 
@@ -147,6 +150,35 @@ pub fn accept_record(expected: &mut Value, ours: &Value) {
     if text.strip_prefix("v1:").is_some_and(is_pairs) {
         set_metadata(expected, "annotations", RECORD, &text);
     }
+}
+
+/// D37: what a person is told stands on the pod, too.
+pub fn d37_applies(case: &Reading, _: &LinkerdResult) -> bool {
+    decide::injects(case)
+}
+
+/// Asks for the annotation, whose text is for the answer to say.
+pub fn d37_apply(_: &Reading, expected: &mut Expected) {
+    expect_warnings(&mut expected.object);
+}
+
+/// Asks for the warnings of an answer.
+pub fn expect_warnings(object: &mut Value) {
+    set_metadata(object, "annotations", WARNINGS, ANY_WARNINGS);
+}
+
+/// Puts the warnings of an answer, a line each, where they are asked for. Whether there are any.
+pub fn accept_warnings(expected: &mut Value, warnings: &[String]) -> bool {
+    let annotations = expected.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+    let Some(annotations) = annotations.filter(|map| map.get(WARNINGS).is_some_and(|text| text == ANY_WARNINGS)) else {
+        return false;
+    };
+    if warnings.is_empty() {
+        annotations.remove(WARNINGS);
+    } else {
+        annotations.insert(WARNINGS.to_owned(), Value::from(warnings.join("\n")));
+    }
+    !warnings.is_empty()
 }
 
 /// D25: the annotation names us.

@@ -21,6 +21,30 @@ pub fn go_bool(text: &str) -> Option<bool> {
     }
 }
 
+/// Go's `strconv.ParseFloat`: also with `_` between digits, and in base sixteen with a power of two.
+pub fn go_parse_float(text: &str) -> Option<f64> {
+    let in_hex = text.to_lowercase().contains("0x");
+    let is_digit =
+        |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || (in_hex && (c.is_ascii_hexdigit() || "xX".contains(c))));
+    let mut parts = text.split('_').peekable();
+    while let (Some(part), Some(next)) = (parts.next(), parts.peek()) {
+        if !is_digit(part.chars().next_back()) || !is_digit(next.chars().next()) {
+            return None;
+        }
+    }
+    let plain = text.replace('_', "").to_lowercase();
+    let (sign, magnitude) = plain.strip_prefix('-').map_or((1.0, plain.strip_prefix('+').unwrap_or(&plain)), |rest| (-1.0, rest));
+    let Some((mantissa, power)) = magnitude.strip_prefix("0x").map(|rest| rest.split_once('p').unwrap_or((rest, ""))) else {
+        return plain.parse().ok();
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}").chars().map(|c| c.to_digit(16)).collect::<Option<Vec<u32>>>()?;
+    let value = digits.iter().fold(0.0, |value, digit| value * 16.0 + f64::from(*digit));
+    let shift = i32::try_from(fraction.len()).ok()?.saturating_mul(4);
+    let power = power.parse::<i32>().ok()?.saturating_sub(shift);
+    (!digits.is_empty()).then(|| sign * value * 2_f64.powi(power))
+}
+
 /// Go's `time.ParseDuration`, in nanoseconds.
 pub fn go_duration(text: &str) -> Option<i128> {
     let (negative, mut rest) = match text.strip_prefix('-') {
@@ -210,11 +234,9 @@ pub fn go_float(number: f64) -> String {
 
 /// Whether a container runtime reads the text as the name of an image, without tag and digest.
 pub fn image_name(text: &str) -> bool {
-    let (first, rest) = text.split_once('/').unwrap_or((text, ""));
-    let is_domain = first == "localhost" || first.contains(['.', ':']) || first.contains(|c: char| c.is_ascii_uppercase());
-    let path = if rest.is_empty() || !is_domain { text } else { rest };
-    let domain = rest.is_empty() || !is_domain || domain(first);
-    domain && text.len() <= 255 && path.split('/').all(path_component)
+    let path = |text: &str| text.split('/').all(path_component);
+    let in_domain = text.split_once('/').is_some_and(|(first, rest)| domain(first) && path(rest));
+    text.len() <= 255 && (path(text) || in_domain)
 }
 
 fn domain(text: &str) -> bool {
@@ -226,8 +248,10 @@ fn domain(text: &str) -> bool {
         let inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         !label.is_empty() && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
     };
+    // No more than this is asked of an address, which need not be one.
+    let hexadecimal = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let host = address.map_or_else(|| host.split('.').all(label), |host| host.parse::<std::net::Ipv6Addr>().is_ok());
+    let host = address.map_or_else(|| host.split('.').all(label), |host| !host.is_empty() && host.bytes().all(hexadecimal));
     host && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

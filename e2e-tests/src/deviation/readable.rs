@@ -34,8 +34,9 @@ pub fn is_readable(entry: &Value) -> bool {
         | "OUTBOUND_METRICS_HOSTNAME_LABELS" => is_bool(value),
         "INBOUND_METRICS_AUTHORITY_LABELS" => value.is_empty() || value.eq_ignore_ascii_case("unsafe"),
         "IDENTITY_DISABLED" => value.is_empty(),
-        "TAP_SVC_NAME" => is_dns_name(value) || value.contains(':'),
-        "IDENTITY_TRUST_ANCHORS" => !value.is_empty(),
+        "TAP_SVC_NAME" => is_identity(value) || value.contains(':'),
+        "IDENTITY_LOCAL_NAME" => is_identity(value),
+        "IDENTITY_TRUST_ANCHORS" => has_certificates(value),
         "HTTP2_INITIAL_STREAM_WINDOW_SIZE"
         | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE"
         | "INBOUND_TCP_LISTEN_BACKLOG"
@@ -80,8 +81,7 @@ const HTTP2_NUMBERS: [&str; 5] = [
 ];
 const QUEUES: [&str; 3] = ["INBOUND_HTTP_QUEUE_CAPACITY", "OUTBOUND_HTTP_QUEUE_CAPACITY", "OUTBOUND_TCP_QUEUE_CAPACITY"];
 const ADDRESSES: [&str; 4] = ["DESTINATION_SVC_ADDR", "IDENTITY_SVC_ADDR", "POLICY_SVC_ADDR", "TRACE_COLLECTOR_SVC_ADDR"];
-const NAMES: [&str; 5] =
-    ["DESTINATION_SVC_NAME", "IDENTITY_LOCAL_NAME", "IDENTITY_SVC_NAME", "POLICY_SVC_NAME", "TRACE_COLLECTOR_SVC_NAME"];
+const NAMES: [&str; 4] = ["DESTINATION_SVC_NAME", "IDENTITY_SVC_NAME", "POLICY_SVC_NAME", "TRACE_COLLECTOR_SVC_NAME"];
 
 const DURATIONS: &[&str] = &[
     "DESTINATION_PROFILE_INITIAL_TIMEOUT",
@@ -112,6 +112,9 @@ const DURATIONS: &[&str] = &[
     "SHUTDOWN_GRACE_PERIOD",
 ];
 
+/// What a semaphore of tokio can hold, which a queue has inside.
+const MOST_PERMITS: u64 = 2_305_843_009_213_693_951;
+
 fn is_bool(text: &str) -> bool {
     matches!(text, "true" | "false")
 }
@@ -126,7 +129,23 @@ fn is_dns_name(text: &str) -> bool {
         (1..=63).contains(&label.len()) && label.bytes().all(inner) && !label.starts_with('-') && !label.ends_with('-')
     };
     let name = text.strip_suffix('.').unwrap_or(text);
-    name.len() <= 253 && name.split('.').all(label)
+    let is_number = name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
+    name.len() <= 253 && name.split('.').all(label) && !is_number
+}
+
+/// Whether there are certificates in the text, and each has an end.
+fn has_certificates(text: &str) -> bool {
+    let whole = |part: &str| {
+        let body = part.split_once("-----END CERTIFICATE-----").map_or("", |(body, _)| body.trim());
+        !body.is_empty() && body.chars().all(|c| c.is_ascii_alphanumeric() || c.is_ascii_whitespace() || "+/=".contains(c))
+    };
+    let mut parts = text.split("-----BEGIN CERTIFICATE-----").skip(1).peekable();
+    parts.peek().is_some() && parts.all(whole)
+}
+
+/// A certificate has no name with a dot at its end.
+fn is_identity(text: &str) -> bool {
+    is_dns_name(text) && !text.ends_with('.')
 }
 
 /// Whether the proxy runs with what it reads: it panics on some numbers at the first connection (D33).
@@ -141,10 +160,10 @@ pub fn is_usable(entry: &Value) -> bool {
     }
     let within = |low: u64, high: u64| value.parse::<u64>().is_ok_and(|number| (low..=high).contains(&number));
     match name {
-        "TAP_SVC_NAME" => is_dns_name(value) || value.strip_prefix("spiffe://").is_some_and(|rest| !rest.is_empty()),
+        "TAP_SVC_NAME" => is_identity(value) || value.strip_prefix("spiffe://").is_some_and(|rest| !rest.is_empty()),
         "HTTP2_INITIAL_STREAM_WINDOW_SIZE" | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE" => within(0, 2_147_483_647),
-        "INBOUND_MAX_IN_FLIGHT" | "OUTBOUND_MAX_IN_FLIGHT" => within(0, 2_305_843_009_213_693_951),
-        name if QUEUES.contains(&name) => within(1, u64::MAX),
+        "INBOUND_MAX_IN_FLIGHT" | "OUTBOUND_MAX_IN_FLIGHT" => within(0, MOST_PERMITS),
+        name if QUEUES.contains(&name) => within(1, MOST_PERMITS),
         name if STREAMS.contains(&name) => value.is_empty() || proxy_duration(value),
         name if DURATIONS.contains(&name) => proxy_duration(value),
         name => match of_connect(name).or(of_http2(name)) {

@@ -1,7 +1,7 @@
 //! Requests and limits (D26), worker counts, and what the API server takes for a user or a group (D13, D26).
 
 use super::object::{self, INIT, PROXY, VALIDATOR, set_arg, set_env};
-use super::read::{Quantity, go_float, quantity};
+use super::read::{Quantity, go_float, go_parse_float, quantity};
 use super::reading::{LinkerdResult, Reading};
 use super::{Expected, decide, inherit};
 use serde_json::{Map, Value};
@@ -106,7 +106,7 @@ fn fixed_cores(case: &Reading) -> Option<i64> {
 
 /// The share of the cores, where one is set and the count is not fixed.
 pub fn ratio(case: &Reading) -> Option<f64> {
-    let annotated = case.text(RATIO).and_then(|text| text.parse::<f64>().ok()).filter(|ratio| *ratio > 0.0 && *ratio < 1.0);
+    let annotated = case.text(RATIO).and_then(go_parse_float).filter(|ratio| *ratio > 0.0 && *ratio < 1.0);
     let configured = case.value("/proxy/runtime/workers/maximumCPURatio").as_f64().filter(|ratio| *ratio != 0.0);
     annotated.or(configured).filter(|_| fixed_cores(case).is_none())
 }

@@ -2,8 +2,8 @@
 
 use super::reading::{LinkerdResult, Reading};
 use super::{
-    Deviation, Expected, decide, env, faults, images, inherit, metadata, numbers, object, opaque, ports, resources, security, text,
-    times,
+    Deviation, Expected, cni, decide, env, faults, images, inherit, metadata, numbers, object, opaque, ports, resources, security,
+    text, times,
 };
 use serde_json::{Value, json};
 
@@ -322,6 +322,26 @@ pub const DEVIATIONS: &[Deviation] = &[
         applies: metadata::d36_applies,
         twin: no_twin,
         apply: metadata::d36_apply,
+    },
+    Deviation {
+        id: "D37",
+        title: "an annotation says what a person should know of the injection",
+        paths: &["metadata/annotations[linkerd.io/injection-warnings]"],
+        applies: metadata::d37_applies,
+        twin: no_twin,
+        apply: metadata::d37_apply,
+    },
+    Deviation {
+        id: "D38",
+        title: "in CNI mode, what a pod inherits is written as linkerd-cni reads it",
+        paths: &[
+            "metadata/annotations[config.linkerd.io/skip-*]",
+            "metadata/annotations[config.linkerd.io/proxy-uid]",
+            "metadata/annotations[config.linkerd.io/proxy-gid]",
+        ],
+        applies: cni::d38_applies,
+        twin: no_twin,
+        apply: cni::d38_apply,
     },
 ];
 

@@ -96,9 +96,22 @@ fn a_record_is_accepted_by_its_form() {
     let record = |text: &str| json!({"metadata": {"annotations": {"linkerd.io/injection-record": text}}});
     let accepted = |ours: &str| {
         let mut expected = record("v1:*");
-        accept_record(&mut expected, &record(ours));
+        metadata::accept_record(&mut expected, &record(ours));
         expected == record(ours)
     };
     assert!(accepted("v1:AAAAAAAAAAA"));
     assert!(!accepted("v1:AAAA") && !accepted("v2:AAAAAAAAAAA") && !accepted("v1:") && !accepted("v1:AAAAAAAAAA="));
+}
+
+#[test]
+fn warnings_are_those_of_the_answer() {
+    let pod = |text: &str| json!({"metadata": {"annotations": {"linkerd.io/injection-warnings": text}}});
+    let mut expected = pod("*");
+    assert!(metadata::accept_warnings(&mut expected, &["a".to_owned(), "b".to_owned()]));
+    assert_eq!(expected, pod("a\nb"));
+    assert!(!metadata::accept_warnings(&mut expected, &["c".to_owned()]), "nothing is asked for any more");
+    assert_eq!(expected, pod("a\nb"));
+    let mut expected = pod("*");
+    assert!(!metadata::accept_warnings(&mut expected, &[]));
+    assert_eq!(expected, json!({"metadata": {"annotations": {}}}));
 }

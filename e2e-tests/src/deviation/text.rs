@@ -184,8 +184,9 @@ pub fn d01_apply(case: &Reading, expected: &mut Expected) {
         images::set_written(case, &mut expected.object);
     }
     let Some(proxy) = container(&mut expected.object, PROXY) else { return };
-    let env = proxy.get_mut("env").and_then(Value::as_array_mut).into_iter().flatten();
-    for entry in env.filter(|entry| is_named(entry, "_l5d_ns")) {
+    // A later one of the name is an additional variable.
+    let env = proxy.get_mut("env").and_then(Value::as_array_mut);
+    if let Some(entry) = env.into_iter().flatten().find(|entry| is_named(entry, "_l5d_ns")) {
         put(entry, &["value"], case.control_plane_namespace.as_str());
     }
 }

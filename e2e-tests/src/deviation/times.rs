@@ -126,14 +126,16 @@ pub fn required_identity(case: &Reading) -> Option<String> {
 
 /// What linkerd-init is told with D27, and with D32 too. It passes one list to iptables and, with IPv6, to ip6tables,
 /// and each refuses the other's networks, save those of all addresses.
-fn skipped_subnets(case: &Reading) -> (String, String, String) {
+pub fn skipped_subnets(case: &Reading) -> (String, String, String) {
     let with_ipv6 = !case.value_is_true("/disableIPv6");
     let is_all = |subnet: &str| subnet.split_once('/').is_some_and(|(_, length)| length.bytes().all(|digit| digit == b'0'));
     let is_taken = |subnet: &&str| is_all(subnet) || !(with_ipv6 || subnet.contains(':'));
     let is_padded = |subnet: &&str| subnet.contains("/0") && !is_all(subnet);
     let read = |text: &str| text.is_empty() || subnets(text).is_some_and(|subnets| subnets.iter().all(is_taken));
     let (linkerd, d27) = picked(case, SUBNETS, read);
-    let plain = |text: &str| read(text) && !text.contains(['\n', '\r']) && !subnets(text).iter().flatten().any(is_padded);
+    // Line breaks around the line are read over; what is on a second line is lost.
+    let one_line = |text: &str| !text.trim_matches(['\n', '\r']).contains('\n');
+    let plain = |text: &str| read(text) && one_line(text) && !subnets(text).iter().flatten().any(is_padded);
     (linkerd, d27, picked(case, SUBNETS, plain).1)
 }
 

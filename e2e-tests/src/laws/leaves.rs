@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where the record stands.
 pub(crate) const RECORD: &str = "metadata/annotations/linkerd.io/injection-record";
 
+/// Where the warnings stand, which name an annotation that is inherited as the namespace's.
+pub(crate) const WARNINGS: &str = "metadata/annotations/linkerd.io/injection-warnings";
+
 /// Where the volume of the service account's token stands.
 pub(crate) const TOKEN_VOLUME: &str = "volumes of the API server";
 

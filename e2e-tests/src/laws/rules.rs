@@ -1,6 +1,6 @@
 //! When two pods are the same to a law, and what of an edit has to survive.
 
-use super::leaves::{Difference, Leaves, RECORD, TOKEN_VOLUME, port_set};
+use super::leaves::{Difference, Leaves, RECORD, TOKEN_VOLUME, WARNINGS, port_set};
 
 /// Leaves on which the mesh depends, which nobody but the policy decides; `*` stands for any end.
 const ASSERTED: &[&str] = &[
@@ -50,9 +50,9 @@ pub(super) fn differences(left: &Leaves, right: &Leaves) -> Vec<Difference> {
     left.only(counts).differences(&right.only(counts))
 }
 
-/// The same, whatever the records say.
+/// The same, whatever the records say; without one, nobody knows whose an inherited annotation is, and the warnings name it as the pod's.
 pub(super) fn differences_but_record(left: &Leaves, right: &Leaves) -> Vec<Difference> {
-    differences(left, right).into_iter().filter(|d| d.path != RECORD).collect()
+    differences(left, right).into_iter().filter(|d| d.path != RECORD && d.path != WARNINGS).collect()
 }
 
 /// What of an edit, which made `edited` of `before`, is lost in `after` without a word.

@@ -6,7 +6,6 @@
 
 use std::{
     env, fs, io,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use ureq::Agent;
 
-use super::{Folder, certificate};
+use super::{Folder, certificate, free_ports};
 use crate::programs;
 
 /// The folder of test programs, as others who test with an API server name it.
@@ -64,6 +63,8 @@ pub struct Answer {
     pub status: u16,
     /// The object, or a `Status` that says why there is none.
     pub body: Value,
+    /// What a person is warned of, as kubectl prints it.
+    pub warnings: Vec<String>,
 }
 
 impl Answer {
@@ -235,7 +236,7 @@ impl ApiServer {
         let agent = loop {
             etcd.alive()?;
             server.alive()?;
-            if let Ok(agent) = fs::read(&certificate).map(|pem| certificate::client(&pem))
+            if let Some(agent) = agent(&certificate)
                 && agent
                     .get(format!("{url}/readyz"))
                     .header("Authorization", &authorization)
@@ -285,7 +286,7 @@ impl ApiServer {
     /// # Errors
     /// There is no answer.
     pub fn get(&self, path: &str) -> Result<Answer, AskError> {
-        answer(self.agent.get(format!("{}{path}", self.url)).header("Authorization", &self.authorization).call()?)
+        self.administrator().get(path)
     }
 
     /// Sends `object` to `path`, which begins with a slash.
@@ -293,29 +294,85 @@ impl ApiServer {
     /// # Errors
     /// There is no answer.
     pub fn post(&self, path: &str, object: &Value) -> Result<Answer, AskError> {
-        answer(self.agent.post(format!("{}{path}", self.url)).header("Authorization", &self.authorization).send_json(object)?)
+        self.administrator().post(path, object)
+    }
+
+    /// Somebody who may do everything.
+    fn administrator(&self) -> Caller<'_> {
+        Caller { server: self, authorization: self.authorization.clone() }
+    }
+
+    /// Whoever has this token.
+    #[must_use]
+    pub fn caller(&self, token: &str) -> Caller<'_> {
+        Caller { server: self, authorization: format!("Bearer {token}") }
+    }
+}
+
+/// Somebody who speaks to the server.
+#[derive(Debug, Clone)]
+pub struct Caller<'a> {
+    server: &'a ApiServer,
+    authorization: String,
+}
+
+impl Caller<'_> {
+    /// Reads `path`, which begins with a slash.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn get(&self, path: &str) -> Result<Answer, AskError> {
+        let ApiServer { agent, url, .. } = self.server;
+        answer(agent.get(format!("{url}{path}")).header("Authorization", &self.authorization).call()?)
+    }
+
+    /// Sends `object` to `path`, which begins with a slash.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn post(&self, path: &str, object: &Value) -> Result<Answer, AskError> {
+        let ApiServer { agent, url, .. } = self.server;
+        answer(agent.post(format!("{url}{path}")).header("Authorization", &self.authorization).send_json(object)?)
     }
 }
 
 fn answer(mut response: ureq::http::Response<ureq::Body>) -> Result<Answer, AskError> {
-    Ok(Answer { status: response.status().as_u16(), body: response.body_mut().read_json()? })
+    let headers = response.headers().get_all("warning").iter();
+    let warnings = headers.filter_map(|header| warning(std::str::from_utf8(header.as_bytes()).ok()?)).collect();
+    Ok(Answer { status: response.status().as_u16(), body: response.body_mut().read_json()?, warnings })
 }
 
-/// Ports that nobody listens on. They are all taken at once, so that they differ.
-fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
-    let mut taken = Vec::new();
-    let mut ports = [0; N];
-    for port in &mut ports {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        *port = listener.local_addr()?.port();
-        taken.push(listener);
+/// The text of a warning header: `299 - "…"`, with backslashes before quotes and backslashes.
+fn warning(header: &str) -> Option<String> {
+    let quoted = header.strip_prefix("299 - \"")?.strip_suffix('"')?;
+    let mut text = String::new();
+    let mut letters = quoted.chars();
+    while let Some(letter) = letters.next() {
+        text.push(if letter == '\\' { letters.next()? } else { letter });
     }
-    Ok(ports)
+    Some(text)
+}
+
+/// A client that trusts the certificates in a file, and no others; none as long as there is no certificate.
+fn agent(certificates: &Path) -> Option<Agent> {
+    fs::read(certificates).ok().map(|pem| certificate::client(&pem))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_are_read_as_they_were_meant() {
+        for (header, text) in [
+            (r#"299 - "a \"b\" \\n""#, Some(r#"a "b" \n"#)),
+            (r#"299 - """#, Some("")),
+            (r#"199 - "a""#, None),
+            (r#"299 - "a"#, None),
+        ] {
+            assert_eq!(warning(header).as_deref(), text, "{header}");
+        }
+    }
 
     #[test]
     fn starts_answers_and_ends() {

@@ -8,31 +8,8 @@ use ureq::{
     tls::{PemItem, RootCerts, TlsConfig, parse_pem},
 };
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Connections that a client keeps for its next requests.
 const CONNECTIONS: usize = 32;
-
-/// A client that trusts these certificates, PEM, and no others; an answer of any status is one.
-#[must_use]
-pub fn client(pem: &[u8]) -> Agent {
-    let trusted: Vec<_> = parse_pem(pem)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(trusted))).build();
-    let config = Agent::config_builder()
-        .tls_config(tls)
-        .http_status_as_error(false)
-        .proxy(None)
-        .timeout_global(Some(PATIENCE))
-        .max_idle_connections(CONNECTIONS)
-        .max_idle_connections_per_host(CONNECTIONS)
-        .build();
-    config.into()
-}
 
 /// A certificate for 127.0.0.1 that vouches for itself, and its key.
 pub struct Certificate {
@@ -60,4 +37,25 @@ impl Certificate {
         let signed = params.self_signed(&key)?;
         Ok(Self { pem: signed.pem(), key_pem: key.serialize_pem(), der: signed.der().to_vec(), key_der: key.serialize_der() })
     }
+}
+
+/// A client that trusts the certificates of a PEM file, and no others, and gives answers of every status.
+#[must_use]
+pub fn client(pem: &[u8]) -> Agent {
+    let trusted: Vec<_> = parse_pem(pem)
+        .filter_map(|item| match item {
+            Ok(PemItem::Certificate(certificate)) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    let tls = TlsConfig::builder().root_certs(RootCerts::Specific(Arc::new(trusted))).build();
+    let config = Agent::config_builder()
+        .tls_config(tls)
+        .http_status_as_error(false)
+        .proxy(None)
+        .timeout_global(Some(Duration::from_secs(30)))
+        .max_idle_connections(CONNECTIONS)
+        .max_idle_connections_per_host(CONNECTIONS)
+        .build();
+    config.into()
 }

@@ -12,7 +12,7 @@ use std::{
 
 use crate::case::Case;
 
-use super::policy_server::{StartError, free_port};
+use super::{free_ports, policy_server::StartError};
 
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,7 +32,8 @@ impl Linkerd {
     pub fn start(program: &Path, folder: &Path, case: &Case) -> Result<Self, StartError> {
         fs::create_dir_all(folder)?;
         let log = folder.join("linkerd.log");
-        let address = format!("127.0.0.1:{}", free_port()?);
+        let [port] = free_ports()?;
+        let address = format!("127.0.0.1:{port}");
         let mut child = Command::new(program)
             .args(["-serve", &address])
             .stdin(Stdio::piped())

@@ -1,17 +1,21 @@
 //! The real policy server, run for a test.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File},
-    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
+use serde_json::Value;
 use thiserror::Error;
 
-use super::certificate::Certificate;
+use super::{
+    certificate::{Certificate, client},
+    free_ports,
+};
 
 /// How long the server may take to compile its policies.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -45,20 +49,32 @@ pub struct PolicyServer {
 }
 
 impl PolicyServer {
-    /// Starts `program` with one worker, its files in `folder`, and waits until it is ready.
+    /// Starts `program` with one worker, its files in `folder`, and waits until it is ready. It asks the cluster of
+    /// `kubeconfig`, or none. `flags` are given to it after those that it needs.
     ///
     /// # Errors
     /// It does not start.
-    pub fn start(program: &Path, folder: &Path, policies: &str, kubeconfig: &Path) -> Result<Self, StartError> {
+    pub fn start(
+        program: &Path,
+        folder: &Path,
+        policies: &str,
+        kubeconfig: Option<&Path>,
+        flags: &[&OsStr],
+    ) -> Result<Self, StartError> {
         fs::create_dir_all(folder)?;
         let file = |name: &str, text: &str| {
             let path = folder.join(name);
             fs::write(&path, text).map(|()| path)
         };
         let certificate = Certificate::for_loopback()?;
-        let (port, readiness) = (free_port()?, free_port()?);
+        let [port, readiness] = free_ports()?;
         let log = File::create(folder.join("log"))?;
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        match kubeconfig {
+            Some(kubeconfig) => command.env("KUBECONFIG", kubeconfig),
+            None => command.arg("--ignore-kubernetes-connection-failure").env_remove("KUBECONFIG"),
+        };
+        let child = command
             .arg("--policies")
             .arg(file("policies.yml", policies)?)
             .args(["--addr", "127.0.0.1", "--workers", "1", "--log-no-color"])
@@ -74,7 +90,7 @@ impl PolicyServer {
             .arg(folder.join("sigstore"))
             .arg("--policies-download-dir")
             .arg(folder.join("policies"))
-            .env("KUBECONFIG", kubeconfig)
+            .args(flags)
             .env("HOME", folder)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -89,6 +105,14 @@ impl PolicyServer {
     #[must_use]
     pub fn url(&self, policy: &str) -> String {
         format!("https://127.0.0.1:{}/validate/{policy}", self.port)
+    }
+
+    /// Asks a policy about an AdmissionReview.
+    ///
+    /// # Errors
+    /// There is no answer, or it is not JSON.
+    pub fn ask(&self, policy: &str, review: &Value) -> Result<Value, ureq::Error> {
+        client(self.ca.as_bytes()).post(self.url(policy)).send_json(review)?.body_mut().read_json()
     }
 
     /// The number of its process.
@@ -129,9 +153,4 @@ impl Drop for PolicyServer {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A port that nobody listened on a moment ago.
-pub(super) fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

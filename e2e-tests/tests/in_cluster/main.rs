@@ -5,4 +5,12 @@ mod injection;
 #[cfg(test)]
 mod mesh;
 #[cfg(test)]
+mod migration;
+#[cfg(test)]
 mod reinvocation;
+#[cfg(test)]
+mod rights;
+#[cfg(test)]
+mod shipped;
+#[cfg(test)]
+mod telling;

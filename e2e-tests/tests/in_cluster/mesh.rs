@@ -1,9 +1,7 @@
 //! A real API server and a real policy server, set up with the files of `artefacts`, as a cluster would be.
 
 use std::{
-    fs,
-    path::{Path, PathBuf},
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
 
@@ -18,7 +16,6 @@ use e2e_tests::{
         policy_server::PolicyServer,
     },
 };
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 /// How long the API server may take to see what was just created.
@@ -35,21 +32,33 @@ pub struct Mesh {
 impl Mesh {
     /// Starts both servers, with all rights of `artefacts/rbac.yaml` but those on the configuration; or says that `test` is skipped.
     pub fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, &[])
+    }
+
+    /// The same with more policies, by id and settings.
+    pub fn start_with(test: &str, more: &[(&str, Value)]) -> Option<Self> {
         let program = programs::find_or_skip("policy-server", test)?;
         let module = artefacts::annotated_module_or_skip(test)?;
         let api = ApiServer::start(&Programs::find_or_skip(test)?, &[]).unwrap();
         let folder = Folder::new("in-cluster").unwrap();
-        create(&api, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubewarden"}}));
-        let labels = json!({"config.linkerd.io/admission-webhooks": "disabled"});
-        create(&api, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "linkerd", "labels": labels}}));
+        namespaces(&api);
         for object in artefact("rbac.yaml").iter().filter(|object| object["kind"] != "RoleBinding") {
             create(&api, object);
         }
         let kubeconfig = folder.file("kubeconfig");
         fs::write(&kubeconfig, service_account(&api).to_string()).unwrap();
-        let text = fs::read_to_string(shipped().join("policies.yml")).unwrap();
-        let policies = text.replace("module: MODULE", &format!("module: file://{}", module.display()));
-        let policies = PolicyServer::start(&program, &folder.file("policy-server"), &policies, &kubeconfig).unwrap();
+        let text = fs::read_to_string(artefacts::folder().join("policies.yml")).unwrap();
+        let mut policies: Value = serde_norway::from_str(&text).unwrap();
+        for (id, settings) in more {
+            policies[id] = policies["linkerd-injector"].clone();
+            policies[id]["settings"] = settings.clone();
+        }
+        for policy in policies.as_object_mut().unwrap().values_mut() {
+            policy["module"] = json!(format!("file://{}", module.display()));
+        }
+        // JSON is YAML.
+        let policies = policies.to_string();
+        let policies = PolicyServer::start(&program, &folder.file("policy-server"), &policies, Some(&kubeconfig), &[]).unwrap();
         Some(Self { policies, api, folder })
     }
 
@@ -60,6 +69,13 @@ impl Mesh {
         }
     }
 
+    /// Gives it the rights that following limit ranges takes.
+    pub fn grant_limit_ranges(&self) {
+        for object in artefact("rbac-limitranges.yaml") {
+            self.create(&object);
+        }
+    }
+
     /// The configuration of the control plane, the chart's, in two ConfigMaps.
     pub fn configuration() -> [Value; 2] {
         control_plane("linkerd", &json!(chart_defaults()), &trust_anchors())
@@ -67,14 +83,31 @@ impl Mesh {
 
     /// Our webhook as `artefacts` ships it, but for the address, which in a cluster is a service.
     pub fn webhook(&self) -> Value {
-        let [mut configuration] = <[Value; 1]>::try_from(artefact("reinvocation-webhook.yaml")).unwrap();
+        let [mut configuration] = <[Value; 1]>::try_from(artefact("reinvocation/webhook.yaml")).unwrap();
         configuration["webhooks"][0]["clientConfig"] = client(&self.policies.url("linkerd-injector"), &self.policies.ca);
+        configuration
+    }
+
+    /// The webhook of one of several policies, for the namespaces whose label `policy` names it.
+    pub fn webhook_of(&self, id: &str) -> Value {
+        let mut configuration = self.webhook();
+        configuration["metadata"]["name"] = json!(id);
+        let webhook = &mut configuration["webhooks"][0];
+        webhook["clientConfig"] = client(&self.policies.url(id), &self.policies.ca);
+        webhook["failurePolicy"] = json!("Fail");
+        webhook["namespaceSelector"] = json!({"matchLabels": {"policy": id}});
         configuration
     }
 
     /// A namespace with the service account that its pods run under; nobody else makes one here.
     pub fn namespace(&self, name: &str, annotations: &Value) {
-        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "annotations": annotations}}));
+        self.labelled_namespace(name, annotations, &json!({}));
+    }
+
+    /// The same with labels.
+    pub fn labelled_namespace(&self, name: &str, annotations: &Value, labels: &Value) {
+        let metadata = json!({"name": name, "annotations": annotations, "labels": labels});
+        self.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}));
         self.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}));
     }
 
@@ -90,17 +123,27 @@ impl Mesh {
 
     /// Asks until the answer is there: the API server sees new webhooks, rights and objects a moment later.
     pub fn until<T>(&self, what: &str, ask: impl Fn() -> Result<T, String>) -> T {
-        let started = Instant::now();
-        loop {
-            match ask() {
-                Ok(answer) => return answer,
-                Err(last) if started.elapsed() > PATIENCE => {
-                    let log = self.policies.log();
-                    let log: Vec<&str> = log.lines().filter(|line| !line.contains("INFO")).collect();
-                    panic!("{what}: not after {} s: {last}\n{}", PATIENCE.as_secs(), log.join("\n"))
-                }
-                Err(_) => thread::sleep(Duration::from_millis(100)),
+        until_or_show(what, ask, || {
+            let log = self.policies.log();
+            log.lines().filter(|line| !line.contains("INFO")).collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+/// Asks until the answer is there.
+pub fn until<T>(what: &str, ask: impl Fn() -> Result<T, String>) -> T {
+    until_or_show(what, ask, String::new)
+}
+
+fn until_or_show<T>(what: &str, ask: impl Fn() -> Result<T, String>, show: impl Fn() -> String) -> T {
+    let started = Instant::now();
+    loop {
+        match ask() {
+            Ok(answer) => return answer,
+            Err(last) if started.elapsed() > PATIENCE => {
+                panic!("{what}: not after {} s: {last}\n{}", PATIENCE.as_secs(), show())
             }
+            Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     }
 }
@@ -121,32 +164,41 @@ pub fn container<'a>(pod: &'a Value, name: &str) -> &'a Value {
     lists.flatten().find(|container| container["name"] == name).unwrap_or_else(|| panic!("no container {name} in {pod}"))
 }
 
-fn create(api: &ApiServer, object: &Value) -> Value {
+/// The namespaces that Kubewarden and Linkerd live in.
+pub fn namespaces(api: &ApiServer) {
+    create(api, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kubewarden"}}));
+    let labels = json!({"config.linkerd.io/admission-webhooks": "disabled"});
+    create(api, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "linkerd", "labels": labels}}));
+}
+
+/// Creates an object that nothing may hinder, and gives it as it is stored.
+pub fn create(api: &ApiServer, object: &Value) -> Value {
     let answer = api.post(&kinds::collection(object), object).unwrap();
     assert!(answer.is_success(), "{}: {}", object["kind"], answer.message());
     answer.body
 }
 
+/// A token of a service account in the namespace of Kubewarden.
+pub fn token(api: &ApiServer, account: &str) -> Value {
+    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}});
+    let answer = api.post(&format!("/api/v1/namespaces/kubewarden/serviceaccounts/{account}/token"), &request).unwrap();
+    assert!(answer.is_success(), "{}", answer.message());
+    answer.body["status"]["token"].clone()
+}
+
 /// A kubeconfig of the policy server's service account.
 fn service_account(api: &ApiServer) -> Value {
-    let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}});
-    let answer = api.post("/api/v1/namespaces/kubewarden/serviceaccounts/linkerd-injector/token", &request).unwrap();
-    assert!(answer.is_success(), "{}", answer.message());
     json!({
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "test", "cluster": {"server": api.url(), "certificate-authority": api.certificate()}}],
-        "users": [{"name": "linkerd-injector", "user": {"token": answer.body["status"]["token"]}}],
+        "users": [{"name": "linkerd-injector", "user": {"token": token(api, "linkerd-injector")}}],
         "contexts": [{"name": "test", "context": {"cluster": "test", "user": "linkerd-injector"}}],
         "current-context": "test",
     })
 }
 
-fn artefact(name: &str) -> Vec<Value> {
-    let text = fs::read_to_string(shipped().join(name)).unwrap();
-    serde_norway::Deserializer::from_str(&text).map(|document| Value::deserialize(document).unwrap()).collect()
-}
-
-fn shipped() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../artefacts")
+/// The documents of a shipped file.
+pub fn artefact(name: &str) -> Vec<Value> {
+    artefacts::documents(name).unwrap()
 }

@@ -192,8 +192,18 @@ fn objects_that_are_far_too_large() {
         assert!(took.as_secs() < 10, "{took:?} on {key}");
         assert_eq!(response.audit("injected"), Some("true"), "{key}: {:?}", response.message);
     }
+    let mut keys = case.clone();
+    let annotations = keys.request.object["metadata"]["annotations"].as_object_mut().unwrap();
+    annotations.extend((0..10_000).map(|n| (format!("config.linkerd.io/proxy-cpu-limit-{n}"), json!(""))));
+    annotations.insert(format!("config.linkerd.io/{}", "x".repeat(250_000)), json!(""));
+    let started = Instant::now();
+    let response = ask(&policies, &payload(&keys), &cluster);
+    let took = started.elapsed();
+    eprintln!("{took:?} for many unknown keys");
+    assert!(took.as_secs() < 10 && response.warnings.is_some_and(|warnings| warnings.len() == 33), "{took:?}");
+
     let mut many = case.clone();
-    let container = |n: usize| json!({"name": format!("c{n}"), "image": "i", "ports": (0..20).map(|p| json!({"containerPort": 1 + (n * 20 + p) % 65535, "name": format!("p{p}")})).collect::<Vec<_>>()});
+    let container = |n: usize| json!({"name": format!("c{n}"), "image": "i", "readinessProbe": {"tcpSocket": {"port": 1}}, "ports": (0..20).map(|p| json!({"containerPort": 1 + (n * 20 + p) % 65535, "name": format!("p{p}")})).collect::<Vec<_>>()});
     many.request.object["spec"]["containers"] = (0..500).map(container).collect();
     many.request.object["metadata"]["annotations"]["config.linkerd.io/skip-inbound-ports"] =
         json!((0..20_000).map(|n| format!("p{},", n % 20)).collect::<String>());

@@ -1,6 +1,8 @@
 //! The order of look-ups is a contract, and none is made that nothing needs.
 
-use super::{ANCHORS, CONFIG, Host, JOB, NAMESPACE, REPLICA_SET, ROOTS, enabled, ending, exposing, mk_pod, owned_by, service};
+use super::{
+    ANCHORS, CONFIG, Host, JOB, LIMIT_RANGES, NAMESPACE, REPLICA_SET, ROOTS, enabled, ending, exposing, mk_pod, owned_by, service,
+};
 use serde_json::{Value, json};
 
 /// Asks, and checks how it ended and what was looked up.
@@ -107,11 +109,45 @@ fn kinds_of_owners_are_left_out_as_soon_as_they_are_known() {
 }
 
 #[test]
+fn limit_ranges_come_last_and_only_for_what_is_injected() {
+    let apply = json!({"limitRange": "apply"});
+    let host = || Host::new(json!({}));
+    let all = [NAMESPACE, CONFIG, ROOTS, JOB, LIMIT_RANGES];
+    assert_asks(&host(), "Pod", &owned_by("Job", "nightly-1", "1"), &apply, "injected", &all);
+    assert_asks(&host(), "Pod", &enabled(), &apply, "injected", &[NAMESPACE, CONFIG, ROOTS, LIMIT_RANGES]);
+    let out = mk_pod(json!({}), json!({}));
+    assert_asks(&host(), "Pod", &out, &apply, "injection_enable_annotation_absent", &[NAMESPACE]);
+    assert_asks(&host(), "Pod", &enabled(), &json!({"limitRange": "ignore"}), "injected", &[NAMESPACE, CONFIG, ROOTS]);
+}
+
+#[test]
+fn a_workload_asks_for_no_more_than_its_warnings_need() {
+    let of = |annotations: Value| json!({"metadata": {"name": "web"}, "spec": {"template": mk_pod(annotations, json!({}))}});
+    let ask = |annotations: Value, operation: &str| {
+        let host = Host::new(json!({}));
+        let kind = json!({"group": "apps", "version": "v1", "kind": "Deployment"});
+        let request = json!({"kind": kind, "namespace": "shop", "operation": operation, "object": of(annotations)});
+        let answer = host.send(json!({"request": request, "settings": {"limitRange": "apply"}}).to_string().as_bytes());
+        assert!(answer.starts_with(r#"{"accepted":true,"audit_annotations":{"injected":"false","#), "{answer}");
+        (host.calls(), host.decisions())
+    };
+    for operation in ["CREATE", "UPDATE"] {
+        let asked = json!({"linkerd.io/inject": "enabled"});
+        let (calls, decisions) = ask(asked, operation);
+        assert_eq!((calls, decisions), (vec![NAMESPACE.to_owned(), CONFIG.to_owned(), LIMIT_RANGES.to_owned()], vec![]));
+        assert_eq!(ask(json!({}), operation).0, [NAMESPACE]);
+        assert_eq!(ask(json!({"linkerd.io/inject": "disabled"}), operation).0, [] as [&str; 0]);
+    }
+    assert_eq!(ask(json!({"linkerd.io/inject": "enabled"}), "DELETE").0, [] as [&str; 0]);
+}
+
+#[test]
 fn settings_that_hold_everything_look_nothing_up() {
     let settings = json!({
         "source": "settings",
         "values": {"identityTrustAnchorsPEM": ANCHORS},
         "namespaceAnnotations": {"linkerd.io/inject": "enabled", "config.linkerd.io/proxy-uid": "0"},
+        "limitRange": "apply",
     });
     let mut orphan = owned_by("Job", "nightly-1", "1");
     orphan["metadata"]["annotations"] = json!({});

@@ -11,7 +11,13 @@ fn names(list: &Value) -> Vec<&str> {
 fn an_injected_pod_has_its_sidecar_and_an_audit_trail() {
     let host = Host::new(json!({"config.linkerd.io/proxy-log-level": "say \"hi\""})).values("linkerdVersion: edge-1.2.3");
     let answer = host.ask("Pod", &owned_by("ReplicaSet", "web-5d4f", "5d4f"), &json!({"controlPlaneNamespace": "mesh"}));
-    assert_eq!(answer["audit_annotations"], json!({"injected": "true", "proxy-version": "edge-1.2.3"}));
+    let audit = json!({
+        "injected": "true",
+        "reason": "enabled_at_workload",
+        "proxy-version": "edge-1.2.3",
+        "config-source": "cluster",
+    });
+    assert_eq!(answer["audit_annotations"], audit);
     assert_eq!(answer["warnings"], json!(null));
     let object = &answer["mutated_object"];
     assert_eq!(names(&object["spec"]["initContainers"]), ["linkerd-init", "linkerd-proxy"]);

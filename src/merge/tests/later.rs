@@ -136,9 +136,10 @@ fn without_a_record_others_keep_what_is_not_asserted() {
     pod["metadata"]["annotations"]["linkerd.io/trust-root-sha256"] = json!("old");
     pod["metadata"]["annotations"]["example.com/a"] = json!("b");
     let (merged, said) = again(&pod, mk_patch(2, "want", "2"));
-    let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "9", "--log-level", "else"]);
-    assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("9"), arguments));
-    assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![]));
+    let arguments = json!(["--proxy-uid", "2", "--inbound-ports-to-ignore", "2,9", "--log-level", "else"]);
+    assert_eq!(leaves(&merged), (json!(2), json!("else"), json!("2,9"), arguments));
+    let told = "linkerd.io/injection-record: is not there, and what the mesh relies on was set back".to_owned();
+    assert_eq!((proxy(&merged)["future"].clone(), said), (json!({"field": 1}), vec![told]));
     assert_eq!(proxy(&merged)["securityContext"], json!({"runAsUser": 2}));
     let annotations = &merged["metadata"]["annotations"];
     assert_eq!((annotations.get("linkerd.io/trust-root-sha256"), &annotations["example.com/a"]), (None, &json!("b")));
@@ -308,9 +309,9 @@ fn only_what_we_or_linkerd_wrote_is_an_earlier_call() {
         (by(Some("linkerdish"), None, true), false, false),
         (by(None, Some("v1:"), false), true, true),
         (by(None, Some("v1:"), true), true, true),
-        (by(None, Some("v0:"), true), false, false),
+        (by(None, Some("v0:"), true), true, true),
         (by(us, Some("v0:"), true), true, true),
-        (by(us, Some("v0:"), false), false, false),
+        (by(us, Some("v0:"), false), true, true),
     ] {
         assert_eq!(Earlier::of(&pod, ForeignInjection::Keep).is_some(), keep, "{pod}");
         assert_eq!(Earlier::of(&pod, ForeignInjection::Adopt).is_some(), adopt, "{pod}");
@@ -362,7 +363,7 @@ fn a_user_s_container_of_our_name_gives_way_once_we_add_ours() {
     let patch = || PodPatch { debug: Some(json!({"name": "linkerd-debug", "image": "ours"})), ..mk_patch(1, "base", "1") };
     let (merged, said) = again(&pod, patch());
     assert_eq!(merged["spec"]["containers"], json!([{"name": "app"}, {"name": "linkerd-debug", "image": "ours"}]));
-    assert_eq!(said, [] as [String; 0]);
+    assert_eq!(said, ["pod: its container linkerd-debug gave way to the sidecar's"]);
 }
 
 #[test]
@@ -380,20 +381,29 @@ fn what_the_api_server_fills_in_gives_way_to_what_we_want_later() {
     let said =
         "LimitRanger plugin set: memory request for init container linkerd-proxy; memory limit for init container linkerd-proxy";
     pod["metadata"]["annotations"]["kubernetes.io/limit-ranger"] = json!(said);
-    for (wanted, policy, resources, pulled) in [
-        (json!({"limits": {"cpu": "1"}}), "", filled.clone(), "Always"),
+    let gave_way =
+        |amount: &str| format!("pod: linkerd-proxy.resources.{amount}.memory, which was filled in, gave way to what is asked for");
+    for (wanted, policy, resources, pulled, told) in [
+        (json!({"limits": {"cpu": "1"}}), "", filled.clone(), "Always", vec![]),
         (
             json!({"limits": {"cpu": "2"}}),
             "Never",
             json!({"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"memory": "64Mi"}}),
             "Never",
+            vec![],
         ),
-        (json!({"limits": {"memory": "2Gi"}}), "", json!({"limits": {"memory": "2Gi"}}), "Always"),
-        (json!({}), "", json!({"limits": {"memory": "1Gi"}, "requests": {"memory": "64Mi"}}), "Always"),
+        (
+            json!({"limits": {"memory": "2Gi"}}),
+            "",
+            json!({"limits": {"memory": "2Gi"}}),
+            "Always",
+            vec![gave_way("limits"), gave_way("requests")],
+        ),
+        (json!({}), "", json!({"limits": {"memory": "1Gi"}, "requests": {"memory": "64Mi"}}), "Always", vec![]),
     ] {
         let (merged, said) = again(&pod, with(wanted.clone(), policy));
         assert_eq!((&proxy(&merged)["resources"], &proxy(&merged)["imagePullPolicy"]), (&resources, &json!(pulled)), "{wanted}");
-        assert_eq!(said, [] as [String; 0], "{wanted}");
+        assert_eq!(said, told, "{wanted}");
     }
     // None of it is an edit that goes with the container.
     assert_eq!(losses(&pod, &Earlier::of(&pod, ForeignInjection::Keep).unwrap()), []);
@@ -413,4 +423,151 @@ fn a_false_of_the_security_context_is_a_word_of_ours() {
         let (merged, said) = again(&first(with(base.clone())), with(wanted.clone()));
         assert_eq!((&proxy(&merged)["securityContext"], said), (wanted, vec![]));
     }
+}
+
+#[test]
+fn what_the_mesh_relies_on_is_ours_though_the_record_knows_nothing_of_it() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    let proxy = proxy_mut(&mut pod);
+    proxy["command"] = json!(["/bin/other"]);
+    proxy["securityContext"]["runAsGroup"] = json!(0);
+    proxy["ports"] = json!([{"containerPort": 4999, "name": "extra"}]);
+    pod["spec"]["initContainers"][0]["args"].as_array_mut().unwrap().extend([json!("--proxy-gid"), json!("0")]);
+    let (merged, said) = again(&pod, mk_patch(1, "base", "1"));
+    let mut right = first(mk_patch(1, "base", "1"));
+    proxy_mut(&mut right)["ports"] = json!([{"containerPort": 4999, "name": "extra"}]);
+    assert_eq!(merged, right);
+    let set_back = |leaf: &str| format!("pod: {leaf} was changed by others, and set back");
+    let leaves = ["linkerd-init.args.--proxy-gid", "linkerd-proxy.command", "linkerd-proxy.securityContext.runAsGroup"];
+    assert_eq!(said, leaves.map(set_back));
+}
+
+#[test]
+fn a_record_that_is_gone_is_told_where_something_is_set_back() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    pod["metadata"]["annotations"] = json!({"linkerd.io/created-by": "linkerd-injector-policy 0.0.1"});
+    let (merged, said) = again(&pod, mk_patch(1, "base", "1"));
+    assert_eq!((merged["spec"].clone(), said), (first(mk_patch(1, "base", "1"))["spec"].clone(), vec![]));
+    proxy_mut(&mut pod)["securityContext"]["runAsUser"] = json!(77);
+    let (_, said) = again(&pod, mk_patch(1, "base", "1"));
+    assert_eq!(said, ["linkerd.io/injection-record: is not there, and what the mesh relies on was set back"]);
+    let earlier = Earlier::of(&pod, ForeignInjection::Keep).unwrap();
+    let told: Vec<_> = losses(&pod, &earlier).iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["pod: the sidecar is gone, with what others may have changed in it"]);
+}
+
+#[test]
+fn probes_ask_the_port_that_the_proxy_listens_on() {
+    let with = |port: u16| {
+        let mut patch = mk_patch(1, "base", "1");
+        patch.proxy["readinessProbe"]["httpGet"]["port"] = json!(port);
+        patch
+    };
+    let mut pod = first(with(4191));
+    proxy_mut(&mut pod)["readinessProbe"]["httpGet"]["httpHeaders"] = json!([{"name": "a", "value": "b"}]);
+    let (merged, said) = again(&pod, with(4191));
+    assert_eq!((&merged, said), (&pod, vec![]));
+    let (merged, said) = again(&pod, with(9191));
+    let handler = json!({"path": "/ready", "port": 9191, "httpHeaders": [{"name": "a", "value": "b"}]});
+    assert_eq!(proxy(&merged)["readinessProbe"]["httpGet"], handler);
+    assert_eq!(said, ["pod: linkerd-proxy.readinessProbe.httpGet.port was changed by others, and set back"]);
+    assert_eq!(again(&merged, with(9191)), (merged, vec![]));
+}
+
+#[test]
+fn the_init_container_and_the_validator_take_over_each_other_s_edits() {
+    let validator = || {
+        let mut patch = mk_patch(1, "base", "1");
+        patch.init = json!({"name": "linkerd-network-validator", "image": "p", "args": ["--timeout", "10s"]});
+        patch
+    };
+    for (from, to, name) in [
+        (mk_patch(1, "base", "1"), validator(), "linkerd-network-validator"),
+        (validator(), mk_patch(1, "base", "1"), "linkerd-init"),
+    ] {
+        let old = from.init["name"].clone();
+        let (mut pod, mut right) = (first(from), first(to.clone()));
+        let (env, resources) = (json!([entry("A", "b")]), json!({"limits": {"cpu": "1"}}));
+        for pod in [&mut pod, &mut right] {
+            pod["spec"]["initContainers"][0]["env"] = env.clone();
+            pod["spec"]["initContainers"][0]["resources"] = resources.clone();
+        }
+        let (merged, said) = again(&pod, to.clone());
+        assert_eq!(merged, right);
+        let old = old.as_str().unwrap();
+        assert_eq!(said, [format!("pod: {old} gave way to {name}, which takes over its variables, resources and mounts alone")]);
+        assert_eq!(again(&merged, to), (merged, vec![]));
+    }
+}
+
+#[test]
+fn arguments_that_are_taken_out_or_are_none_are_put_back_with_a_warning() {
+    let base = first(mk_patch(1, "base", "1"));
+    for arguments in [Value::Null, json!(["run"])] {
+        let mut pod = base.clone();
+        pod["spec"]["initContainers"][0]["args"] = arguments;
+        let (merged, said) = again(&pod, mk_patch(1, "base", "1"));
+        assert_eq!(merged, base);
+        assert_eq!(said, ["pod: linkerd-init.args was changed by others, and set back"]);
+    }
+}
+
+#[test]
+fn flags_keep_their_form_and_their_ports() {
+    let mut pod = first(mk_patch(1, "base", "4190,4191"));
+    pod["spec"]["initContainers"][0]["args"] =
+        json!(["--proxy-uid", "1", "--inbound-ports-to-ignore=4190,4191,6060", "--log-level", ""]);
+    let (merged, _) = again(&pod, mk_patch(1, "base", "4190,4191,25"));
+    let arguments = json!(["--proxy-uid", "1", "--inbound-ports-to-ignore=4190,4191,25,6060", "--log-level", ""]);
+    assert_eq!(merged["spec"]["initContainers"][0]["args"], arguments);
+}
+
+#[test]
+fn a_user_s_init_container_among_the_others_stays() {
+    let mut pod = first(super::with_validator(Place::Native));
+    pod["spec"]["containers"].as_array_mut().unwrap().push(json!({"name": "linkerd-init", "image": "mine"}));
+    let earlier = Earlier::of(&pod, ForeignInjection::Keep).unwrap();
+    assert_eq!(names(&earlier.application_view(&pod), "containers"), ["app", "linkerd-init"]);
+    let (merged, said) = again(&pod, super::with_validator(Place::Native));
+    assert_eq!((merged, said), (pod, vec![]));
+}
+
+#[test]
+fn volumes_that_others_mount_stay_when_the_sidecar_goes() {
+    let mut pod = first(mk_patch(1, "base", "1"));
+    pod["spec"]["containers"][0]["volumeMounts"] = json!([{"name": "linkerd-identity-token", "mountPath": "/mine"}]);
+    let view = Earlier::of(&pod, ForeignInjection::Keep).unwrap().application_view(&pod);
+    let volumes: Vec<_> = view["spec"]["volumes"].as_array().unwrap().iter().map(|v| v["name"].clone()).collect();
+    assert_eq!(volumes, ["data", "linkerd-identity-token"]);
+}
+
+#[test]
+fn a_record_takes_out_only_what_we_write() {
+    let mut record = crate::merge::Record::default();
+    for (map, name) in [("labels", "sec.test/tier"), ("annotations", "sec.test/note"), ("annotations", "linkerd.io/inject")] {
+        let path = [map.to_owned(), name.to_owned()];
+        record.note(&path, "\"x\"");
+    }
+    let mut pod = mk_pod(&[], &["app"]);
+    pod["metadata"]["labels"]["sec.test/tier"] = json!("x");
+    pod["metadata"]["annotations"] =
+        json!({"sec.test/note": "x", "linkerd.io/inject": "x", "linkerd.io/injection-record": record.write()});
+    let view = Earlier::of(&pod, ForeignInjection::Keep).unwrap().application_view(&pod);
+    assert_eq!(
+        (&view["metadata"]["labels"]["sec.test/tier"], &view["metadata"]["annotations"]),
+        (&json!("x"), &json!({"sec.test/note": "x"}))
+    );
+}
+
+#[test]
+fn amounts_are_compared_as_they_are_stored() {
+    let with = |amount: &str| {
+        let mut patch = mk_patch(1, "base", "1");
+        patch.proxy["resources"] = json!({"requests": {"cpu": amount}});
+        patch
+    };
+    let mut pod = first(with("0.0001"));
+    proxy_mut(&mut pod)["resources"]["requests"]["cpu"] = json!("1m");
+    assert_eq!(again(&pod, with("0.0001")), (pod.clone(), vec![]));
+    assert_eq!(proxy(&again(&pod, with("250m")).0)["resources"]["requests"]["cpu"], "250m");
 }

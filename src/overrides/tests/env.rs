@@ -2,6 +2,7 @@
 
 use super::{Annotations, Kind, Values, Workload, apply, changed, mk_pod, overridden};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const KEY: &str = "config.linkerd.io/proxy-additional-env";
 
@@ -130,4 +131,27 @@ fn a_file_comes_from_an_empty_dir_of_the_pod() {
         let warnings: Vec<_> = scope.warnings.iter().map(ToString::to_string).collect();
         assert_eq!(warnings, if kept { vec![] } else { vec![line] }, "{volume}");
     }
+}
+
+#[test]
+fn configured_variables_from_files_need_a_volume_of_the_pod() {
+    let from = |volume: &str| json!({"name": "A", "valueFrom": {"fileKeyRef": {"volumeName": volume, "path": "p", "key": "k"}}});
+    let list = vec![from("scratch"), entry("B", "h"), from("config"), from("none")];
+    let values = changed(&Values::default(), |v| {
+        v.proxy.additional_env.clone_from(&list);
+        v.proxy.experimental_env.clone_from(&list);
+    });
+    let mut pod = mk_pod(&[]);
+    pod["spec"]["volumes"] = json!([{"name": "scratch", "emptyDir": {}}, {"name": "config", "configMap": {"name": "m"}}]);
+    let none = BTreeMap::new();
+    let scope = apply(values, &Annotations::new(Workload::read(Kind::Pod, &pod).unwrap(), &none));
+    let left = vec![from("scratch"), entry("B", "h")];
+    assert_eq!((scope.values.proxy.additional_env, scope.values.proxy.experimental_env), (left.clone(), left));
+    let warnings: Vec<String> = scope.warnings.iter().map(ToString::to_string).collect();
+    let expected = |path: &str, volume: &str| {
+        format!("mesh: {path} is used without an entry from volume {volume:?}, which is no emptyDir of the pod")
+    };
+    let lists = ["proxy.additionalEnv", "proxy.experimentalEnv"];
+    let all: Vec<String> = lists.iter().flat_map(|list| ["config", "none"].map(|volume| expected(list, volume))).collect();
+    assert_eq!(warnings, all);
 }

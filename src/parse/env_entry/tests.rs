@@ -36,6 +36,19 @@ fn lists_are_read_and_written_as_go_does() {
 }
 
 #[test]
+fn what_must_stay_unset_is_refused_wherever_it_is_from() {
+    let source = json!({"fieldRef": {"fieldPath": "metadata.name"}});
+    for (name, problem) in [
+        ("LINKERD2_PROXY_IDENTITY_SPIRE_SOCKET", Some("not readable by the proxy: not supported by the proxy of an injected pod")),
+        ("LINKERD2_PROXY_INGRESS_MODE", None),
+    ] {
+        for written in [json!({"name": name, "valueFrom": source}), json!({"name": name, "value": "$(A)"})] {
+            assert_eq!(entry(&written).err().map(|e| e.to_string()).as_deref(), problem, "{written}");
+        }
+    }
+}
+
+#[test]
 fn one_wrong_type_spoils_the_list() {
     for (text, error) in [
         (" ", "not JSON"),

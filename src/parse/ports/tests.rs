@@ -109,3 +109,20 @@ fn proxy_lists_are_the_proxys() {
         assert_eq!(proxy_port_set(text).map_err(|e| e.to_string()), Err(error.to_owned()), "{text:?}");
     }
 }
+
+#[test]
+fn a_set_is_its_ports_however_they_are_written() {
+    let set = |text: &str| super::PortSet::of(super::list(text, &|_| None).ranges);
+    for (one, other) in [("", ""), ("80", "80,80"), ("1-3", "3,2,1"), ("1-5,4-9,20", "20,1-9"), ("65535,1-65534", "1-65535")] {
+        assert_eq!(set(one), set(other), "{one} {other}");
+    }
+    for (one, other) in [("", "80"), ("80", "81"), ("1-3", "1,3")] {
+        assert_ne!(set(one), set(other), "{one} {other}");
+    }
+    let ports = set("10-20,30,0,65535");
+    for (port, there) in
+        [(0, true), (1, false), (9, false), (10, true), (20, true), (21, false), (30, true), (31, false), (65535, true)]
+    {
+        assert_eq!(ports.contains(port), there, "{port}");
+    }
+}

@@ -72,6 +72,7 @@ fn rendered_leniently(layer: Value, pod: &Value) -> super::PodPatch {
         owner: None,
         annotations,
         added_by: &std::collections::BTreeMap::new(),
+        uid_of_range: false,
         default_opaque_ports: "",
     };
     super::pod_patch(&values, &view, &mesh)

@@ -26,6 +26,32 @@ fn whole_numbers() {
 }
 
 #[test]
+fn go_floats() {
+    for (text, number) in [
+        ("0.5", Some(0.5)),
+        (".5", Some(0.5)),
+        ("5e-1", Some(0.5)),
+        ("+0x1p-2", Some(0.25)),
+        ("-0X.8P0", Some(-0.5)),
+        ("0x_8.0p-4", Some(0.5)),
+        ("1_0.2_5", Some(10.25)),
+        ("-Inf", Some(f64::NEG_INFINITY)),
+        ("0x1", None),
+        ("0xp1", None),
+        ("0x1p", None),
+        ("1e_5", None),
+        ("_1", None),
+        ("1_", None),
+        ("1__0", None),
+        ("", None),
+        (" 1", None),
+        ("1,5", None),
+    ] {
+        assert_eq!(go_parse_float(text), number, "{text:?}");
+    }
+}
+
+#[test]
 fn go_durations() {
     for (text, nanoseconds) in [
         ("1s", Some(1_000_000_000)),
@@ -172,6 +198,11 @@ fn images() {
         ("Mirror/proxy", true),
         ("[::1]:5000/proxy", true),
         ("a__b/c.d-e", true),
+        ("[0]:5000/proxy", true),
+        ("10.0.0.7_5000/proxy", true),
+        ("-mirror.test/proxy", false),
+        ("[]:5000/proxy", false),
+        ("[x]/proxy", false),
         ("", false),
         ("mirror.test/Proxy", false),
         ("mirror.test/proxy:1", false),

@@ -1,0 +1,41 @@
+//! A workload is rendered as its pods would be, for what there is to say of them; nothing of it changes.
+//!
+//! What a pod's answer says reaches the controller that makes it. The author of its template hears it here.
+
+use super::decision::{Decision, Evaluation};
+use crate::cluster::Cluster;
+use crate::response::{NotOurs, Outcome};
+use crate::settings::Settings;
+use crate::template::{Template, TemplateKind};
+use crate::warning::{Place, Warning};
+use serde_json::Value;
+
+/// What there is to say to the author of a workload.
+pub(super) fn check(
+    kind: &'static TemplateKind,
+    workload: &Value,
+    namespace: Option<&str>,
+    settings: &Settings,
+    cluster: &Cluster<'_>,
+) -> Outcome {
+    let silent = || Outcome::Checked { reasons: Vec::new(), warnings: Vec::new() };
+    // The API server has its own word to say of what is no template.
+    let Ok(template) = Template::read(kind, workload) else { return silent() };
+    if template.is_owned() {
+        return Outcome::NotOurs(NotOurs::OwnedWorkload);
+    }
+    let Some(namespace) = namespace.or_else(|| template.namespace()) else { return silent() };
+    let evaluation = Evaluation { settings, cluster, namespace, object: template.pod, template: Some(&template) };
+    match evaluation.decide() {
+        Ok(Decision::Out { reasons, warnings, .. }) => Outcome::Checked { reasons, warnings },
+        Ok(Decision::In { warnings, .. }) => Outcome::Checked { reasons: Vec::new(), warnings },
+        Err(error) => {
+            cluster.log("warning", &format!("{} not checked: {error}", kind.kind));
+            // Where the namespace cannot be read, nobody knows whether anybody asked for the mesh.
+            let asked = evaluation.asks_itself() || !error.is_about("Namespace");
+            let sentence = format!("its pods cannot be injected: {error}");
+            let warnings = asked.then(|| Warning::plain(Place::Workload(kind.kind), sentence)).into_iter().collect();
+            Outcome::Checked { reasons: Vec::new(), warnings }
+        }
+    }
+}
