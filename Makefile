@@ -9,6 +9,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 module := artefacts/build/policy.wasm
 annotated := artefacts/build/annotated-policy.wasm
+accept_all := artefacts/build/accept-all.wasm
+annotated_accept_all := artefacts/build/annotated-accept-all.wasm
 # Progress for a person, silence for a file.
 quiet := $(shell test -t 2 || echo --quiet)
 run := cargo run --release --locked $(quiet) --package e2e-tests --bin
@@ -60,6 +62,15 @@ conformance: $(module) ## every case of the corpus against Linkerd's own result,
 corpus: ## Linkerd's results anew, from a clone of linkerd/linkerd2: LINKERD2=DIR; UPDATE=yes keeps them
 	@.ci/corpus "$(LINKERD2)"
 
+# Neither is part of `make test`: what they say is worth as much as the machine is quiet.
+.PHONY: bench
+bench: $(module) $(accept_all) ## time and memory of the module, one table and its budgets; UPDATE_README=1 writes the ratios there
+	@cargo bench --locked $(quiet) --package e2e-tests --bench guest -- --quiet
+
+.PHONY: bench-server
+bench-server: $(annotated) $(annotated_accept_all) ## the module in a policy-server beside Linkerd's injector, with the real programs that are on PATH
+	@$(run) bench-server
+
 .PHONY: serve
 serve: $(annotated) ## run the module in a policy-server on this machine
 	@.ci/serve $(annotated)
@@ -105,6 +116,12 @@ clean: ## remove what the verbs above made
 .PHONY: cargo-decides
 $(module): cargo-decides
 	@.ci/build-module $@
+
+$(accept_all): cargo-decides
+	@.ci/build-module $@ accept-all
+
+$(annotated_accept_all): $(accept_all) e2e-tests/accept-all/metadata.yml .ci/annotate
+	@.ci/annotate $(accept_all) $@ e2e-tests/accept-all/metadata.yml
 
 $(annotated): $(module) policy-metadata.yml README.md .ci/annotate
 	@.ci/annotate $(module) $@

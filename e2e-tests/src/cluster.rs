@@ -1,13 +1,15 @@
 //! Where the answers about the cluster come from.
 //!
 //! [`Manifests`] holds objects, [`Session`] a recording of kwctl's. Around either go [`Recorder`], which writes such a
-//! recording, [`Faults`], which lets single questions fail, and [`Asked`], which remembers what was asked.
+//! recording, [`Faults`], which lets single questions fail, [`Asked`], which remembers what was asked, and
+//! [`Cached`], which remembers what was answered.
 
 use std::sync::Arc;
 
 use crate::{query::Query, refusal::Refusal};
 
 mod asked;
+mod cached;
 mod faults;
 mod manifests;
 mod masks;
@@ -17,6 +19,7 @@ mod session;
 
 pub use self::{
     asked::{Asked, LookUp},
+    cached::Cached,
     faults::Faults,
     manifests::{Manifests, ReadError},
     recorder::{RecordError, Recorder},

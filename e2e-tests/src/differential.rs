@@ -35,6 +35,8 @@ mod values;
 mod variable;
 
 pub use self::generator::Generator;
+#[cfg(test)]
+pub(crate) use self::variable::values as values_of_variables;
 
 /// How many cases are asked about at once; all answers to them are held in memory.
 const BATCH: usize = 1000;

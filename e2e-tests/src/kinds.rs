@@ -1,5 +1,7 @@
 //! The kinds that the host and the tools know: their group, plural and scope.
 
+use serde_json::Value;
+
 /// One kind of the Kubernetes API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
@@ -66,4 +68,29 @@ pub fn group_version(api_version: &str) -> (&str, &str) {
 #[must_use]
 pub fn plural(api_version: &str, kind: &str) -> String {
     find(api_version, kind).map_or_else(|| format!("{}s", kind.to_lowercase()), |known| known.plural.to_owned())
+}
+
+/// The path at which an API server creates objects of this one's kind, in this one's namespace.
+#[must_use]
+pub fn collection(object: &Value) -> String {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+    let (api_version, kind) = (text("/apiVersion").unwrap_or_default(), text("/kind").unwrap_or_default());
+    let root = if api_version.contains('/') { "apis" } else { "api" };
+    let namespace = text("/metadata/namespace").map(|name| format!("/namespaces/{name}")).unwrap_or_default();
+    format!("/{root}/{api_version}{namespace}/{}", plural(api_version, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn objects_are_created_where_their_kind_lives() {
+        let object = |api_version, kind, metadata| json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
+        assert_eq!(collection(&object("v1", "Namespace", json!({"name": "shop"}))), "/api/v1/namespaces");
+        let deployment = object("apps/v1", "Deployment", json!({"name": "web", "namespace": "shop"}));
+        assert_eq!(collection(&deployment), "/apis/apps/v1/namespaces/shop/deployments");
+    }
 }

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::host::Host;
 
+mod memory;
 mod module;
 mod native;
 

@@ -19,11 +19,6 @@ enum Upto {
     D22,
 }
 
-/// Whether Linkerd's injector adds the proxy.
-pub fn linkerd_injects(case: &Reading) -> bool {
-    decide(case, Upto::Linkerd)
-}
-
 /// Whether we add the proxy.
 pub fn injects(case: &Reading) -> bool {
     !is_sub_resource(case) && decide(case, Upto::D22)
@@ -163,6 +158,11 @@ pub fn d22_applies(case: &Reading, _: &LinkerdResult) -> bool {
 /// Leaves the pod out.
 pub fn d22_apply(case: &Reading, expected: &mut Expected) {
     leave_out(case, expected);
+}
+
+/// Whether D18 or D22 has taken Linkerd's proxy away.
+pub fn is_left_out(case: &Reading, linkerd: &LinkerdResult) -> bool {
+    d22_applies(case, linkerd) || (d18_applies(case, linkerd) && !decide(case, Upto::D18))
 }
 
 /// D24: a request for a sub-resource is none for the object.

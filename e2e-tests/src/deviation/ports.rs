@@ -36,7 +36,7 @@ fn linkerd_ports(case: &Reading) -> Ports {
 }
 
 /// Ports that exist, and no two alike: the annotations' over the values' over the chart's.
-fn own_ports(case: &Reading) -> Ports {
+pub fn own_ports(case: &Reading) -> Ports {
     let is_port = |port: &i64| (1..=65_535).contains(port);
     let chart = OWN.map(|(_, pointer)| Reading::default_value(pointer).as_i64().unwrap_or_default());
     let values = OWN.map(|(_, pointer)| case.value(pointer).as_i64().filter(is_port));

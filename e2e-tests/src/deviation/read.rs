@@ -194,6 +194,7 @@ pub fn quantity(text: &str) -> Option<Quantity> {
         _ => (0, exponent(suffix.strip_prefix(['e', 'E'])?)?),
     };
     let sign = if text.starts_with('-') { -1 } else { 1 };
+    let no_digit = whole.is_empty() && fraction.is_empty();
     let whole = whole.trim_start_matches('0');
     let places = i32::try_from(fraction.len()).ok()?;
     let mantissa = format!("0{whole}{fraction}").parse::<i128>().ok()?.checked_shl(two)?.saturating_mul(sign);
@@ -205,6 +206,10 @@ pub fn quantity(text: &str) -> Option<Quantity> {
         _ => 14_i32.saturating_sub(length).saturating_sub(i32::try_from(two.saturating_mul(3) / 10).ok()?),
     };
     let small = spare >= 0 && ten.saturating_sub(places) >= -9;
+    // Only Go's short way takes no digits for zero.
+    if no_digit && !small {
+        return None;
+    }
     let cores = if small { i64::try_from(scaled(nano, -9)).unwrap_or(0) } else { 0 };
     Some(Quantity { nano, cores, is_vast: ten.unsigned_abs() > 999 })
 }

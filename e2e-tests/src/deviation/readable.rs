@@ -3,7 +3,7 @@
 use super::read::{cidr, proxy_duration, proxy_milliseconds, proxy_ports};
 use super::reading::Reading;
 use super::variable::text;
-use super::{resources, times};
+use super::{ports, resources, times};
 use serde_json::Value;
 
 /// Whether the proxy reads the entry; what is known only at run time is taken as readable.
@@ -36,6 +36,7 @@ pub fn is_readable(entry: &Value) -> bool {
         "IDENTITY_DISABLED" => value.is_empty(),
         "TAP_SVC_NAME" => is_identity(value) || value.contains(':'),
         "IDENTITY_LOCAL_NAME" => is_identity(value),
+        "IDENTITY_DIR" | "IDENTITY_TOKEN_FILE" => !value.is_empty(),
         "IDENTITY_TRUST_ANCHORS" => has_certificates(value),
         "HTTP2_INITIAL_STREAM_WINDOW_SIZE"
         | "HTTP2_INITIAL_CONNECTION_WINDOW_SIZE"
@@ -53,7 +54,7 @@ pub fn is_readable(entry: &Value) -> bool {
         name if DURATIONS.contains(&name) => proxy_milliseconds(value).is_some(),
         name => match of_connect(name).or(of_http2(name)) {
             Some("MIN" | "MAX" | "KEEP_ALIVE_TIMEOUT" | "KEEP_ALIVE_INTERVAL") => proxy_milliseconds(value).is_some(),
-            Some("JITTER") => value.parse::<f64>().is_ok(),
+            Some("JITTER") => value.parse::<f64>().is_ok_and(|jitter| (0.0..=100.0).contains(&jitter)),
             Some("ADAPTIVE_FLOW_CONTROL") => is_bool(value),
             Some("MAX_PENDING_ACCEPT_RESET_STREAMS" | "MAX_SEND_BUF_SIZE") => value.parse::<u64>().is_ok(),
             Some(number) if HTTP2_NUMBERS.contains(&number) => value.parse::<u32>().is_ok(),
@@ -168,6 +169,7 @@ pub fn is_usable(entry: &Value) -> bool {
         name if DURATIONS.contains(&name) => proxy_duration(value),
         name => match of_connect(name).or(of_http2(name)) {
             Some("MAX_FRAME_SIZE") => within(16_384, 16_777_215),
+            Some("MAX_SEND_BUF_SIZE") => within(0, u64::from(u32::MAX)),
             Some("INITIAL_STREAM_WINDOW_SIZE" | "INITIAL_CONNECTION_WINDOW_SIZE") => within(0, 2_147_483_647),
             Some("MIN" | "MAX" | "KEEP_ALIVE_TIMEOUT" | "KEEP_ALIVE_INTERVAL") => proxy_duration(value),
             _ => true,
@@ -204,16 +206,21 @@ pub fn conflicts(case: &Reading, added: &[Value]) -> Vec<String> {
     for service in ["DESTINATION", "POLICY", "IDENTITY", "TRACE_COLLECTOR"] {
         let group = [format!("{service}_SVC_ADDR"), format!("{service}_SVC_NAME")];
         check(&group.each_ref().map(String::as_str), &|values| match values {
-            [Some(address), None] => {
-                address.starts_with("localhost.:")
-                    || address.starts_with("127.")
-                    || address.starts_with("localhost:")
-                    || address.starts_with("[::1]:")
-            }
+            [Some(address), None] => is_loopback(address),
             [None, Some(_)] => false,
             _ => true,
         });
     }
+    check(&["DNS_MIN_TTL", "DNS_MAX_TTL"], &|values| match values {
+        [Some(lowest), highest] => proxy_milliseconds(lowest) <= proxy_milliseconds(highest.as_deref().unwrap_or("1d")),
+        _ => true,
+    });
+    check(&["INBOUND_LISTEN_ADDR", "OUTBOUND_LISTEN_ADDRS", "ADMIN_LISTEN_ADDR", "CONTROL_LISTEN_ADDR"], &|values| {
+        let first = |value: &String| value.split(',').next().and_then(|address| address.parse::<std::net::SocketAddr>().ok());
+        let ports = values.iter().flatten().filter_map(first).map(|address| address.port()).filter(|port| *port != 0);
+        let mut taken = std::collections::BTreeSet::new();
+        ports.into_iter().all(|port| taken.insert(port))
+    });
     check(&["INBOUND_DEFAULT_POLICY", "POLICY_CLUSTER_NETWORKS"], &|values| match values {
         [Some(policy), Some(networks)] => {
             !networks.trim_matches([',', ' ']).is_empty()
@@ -224,13 +231,17 @@ pub fn conflicts(case: &Reading, added: &[Value]) -> Vec<String> {
     names
 }
 
+/// Whether the proxy calls the address without a name for its certificate.
+fn is_loopback(address: &str) -> bool {
+    let named = |_| address.to_lowercase().starts_with("localhost.:");
+    address.parse::<std::net::SocketAddr>().map_or_else(named, |address| address.ip().is_loopback())
+}
+
 fn fits_backoff(values: &[Option<String>]) -> bool {
     let [lowest, highest, jitter] = values else { return true };
     let time = |text: &Option<String>| text.as_deref().and_then(proxy_milliseconds);
-    let jitter_is_good =
-        jitter.as_ref().is_none_or(|jitter| jitter.parse::<f64>().is_ok_and(|jitter| (0.0..=100.0).contains(&jitter)));
     match (time(lowest), time(highest)) {
-        (Some(lowest), Some(highest)) => lowest <= highest && highest > 0 && jitter_is_good,
+        (Some(lowest), Some(highest)) => lowest <= highest && highest > 0,
         (None, None) => jitter.is_none(),
         _ => false,
     }
@@ -238,15 +249,43 @@ fn fits_backoff(values: &[Option<String>]) -> bool {
 
 /// What the variables of those groups are where nothing is added.
 fn rendered(case: &Reading, name: &str) -> Option<String> {
+    let [control, inbound, outbound, admin] = ports::own_ports(case).map(|port| Some(format!("0.0.0.0:{port}")));
     let stream = |key: &str| Some(case.value_text(&format!("/proxy/control/streams/{key}")).to_owned());
     match name {
         "CONTROL_STREAM_INITIAL_TIMEOUT" => stream("initialTimeout"),
         "CONTROL_STREAM_IDLE_TIMEOUT" => stream("idleTimeout"),
         "CONTROL_STREAM_LIFETIME" => stream("lifetime"),
+        "CONTROL_LISTEN_ADDR" => control,
+        "INBOUND_LISTEN_ADDR" => inbound,
+        "OUTBOUND_LISTEN_ADDRS" => outbound,
+        "ADMIN_LISTEN_ADDR" => admin,
         "INBOUND_DEFAULT_POLICY" => Some(times::default_policy(case)),
         "POLICY_CLUSTER_NETWORKS" => Some(times::proxy_networks(case)),
         name if name.starts_with("TRACE_COLLECTOR_SVC") => resources::traces(case).then(|| "set:1".to_owned()),
         name if name.ends_with("_SVC_ADDR") || name.ends_with("_SVC_NAME") => Some("set:1".to_owned()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linkerd_injector_policy::parse::proxy_env::{VARIABLES, readable};
+    use serde_json::json;
+
+    use super::*;
+    use crate::differential::values_of_variables;
+
+    #[test]
+    fn the_policy_reads_every_variable_alike() {
+        let mut differing = Vec::new();
+        for (name, value) in
+            VARIABLES.iter().flat_map(|(name, _)| values_of_variables().into_iter().map(move |value| (*name, value)))
+        {
+            let entry = json!({"name": name, "value": value});
+            if (is_readable(&entry) && is_usable(&entry)) != readable(name, &value).is_ok() {
+                differing.push(format!("{name}={value:?}"));
+            }
+        }
+        assert_eq!(differing, Vec::<String>::new());
     }
 }

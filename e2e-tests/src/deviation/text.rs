@@ -3,7 +3,7 @@
 
 use super::object::{PROXY, container, is_named, put, set_metadata};
 use super::reading::{INHERITED, LinkerdResult, Outcome, Reading};
-use super::{Expected, RawPatch, decide, faults, images, opaque};
+use super::{Expected, RawPatch, decide, faults, images, opaque, resources};
 use serde_json::Value;
 
 const TRACING_PREFIX: &str = "resource.opentelemetry.io/";
@@ -58,19 +58,28 @@ fn is_no_yaml_character(c: char) -> bool {
     matches!(c, '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}')
 }
 
+/// What ended a line in YAML of old, and still does in Go's.
+fn is_old_line_break(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Stands for a character in a twin, where the character itself would end Linkerd's YAML.
 fn disguised(c: char) -> char {
     char::from_u32(u32::from(c).saturating_add(DISGUISE)).unwrap_or(c)
 }
 
 fn undisguised(text: &str) -> String {
-    let plain =
-        |c: char| u32::from(c).checked_sub(DISGUISE).and_then(char::from_u32).filter(|c| *c < ' ' || is_no_yaml_character(*c));
+    let plain = |c: char| u32::from(c).checked_sub(DISGUISE).and_then(char::from_u32).filter(|c| is_hidden_in_traces(*c));
     text.chars().map(|c| plain(c).unwrap_or(c)).collect()
 }
 
 /// Where the characters begin that no one uses in public.
 const DISGUISE: u32 = 0xe000;
+
+/// What the twin of a case has other characters for in the attributes of traces, which stand in a block of YAML.
+fn is_hidden_in_traces(c: char) -> bool {
+    c < ' ' || is_no_yaml_character(c) || is_old_line_break(c)
+}
 
 /// Names that YAML takes for something else than text.
 fn is_no_yaml_text(text: &str) -> bool {
@@ -82,7 +91,7 @@ fn is_no_yaml_text(text: &str) -> bool {
 pub fn d01_applies(case: &Reading, linkerd: &LinkerdResult) -> bool {
     if !decide::injects(case) {
         let is_wrong = is_altered_in_html(case) || (linkerd.outcome == Outcome::Error && is_misread(case, linkerd));
-        return case.request.sub_resource.is_empty() && !decide::linkerd_injects(case) && is_wrong;
+        return case.request.sub_resource.is_empty() && !decide::is_left_out(case, linkerd) && is_wrong;
     }
     let unusable = linkerd.outcome == Outcome::BadPatch || has_broken_container(linkerd) || is_misread(case, linkerd);
     let mut pasted = pasted(case).into_iter().filter(|(key, text)| !faults::replaces(key, text));
@@ -116,8 +125,10 @@ fn is_misread(case: &Reading, linkerd: &LinkerdResult) -> bool {
     let printed = printed.map(|key| case.linkerd_text(&format!("config.linkerd.io/{key}")));
     let merged = case.of_namespace("config.linkerd.io/proxy-additional-env");
     let mut texts = pasted(case).into_iter().map(|(_, text)| text).chain(printed.into_iter().chain([merged]).flatten());
-    (linkerd.outcome == Outcome::Error && is_yaml)
-        || (linkerd.outcome != Outcome::Error && texts.any(|text| text.contains('\u{85}')))
+    let mut attributes = pod_annotations(case).filter(|(key, _)| key.starts_with(TRACING_PREFIX) && resources::traces(case));
+    let is_broken = texts.any(|text| text.contains('\u{85}'))
+        || attributes.any(|(_, text)| text.as_str().is_some_and(|text| text.contains(is_old_line_break)));
+    if linkerd.outcome == Outcome::Error { is_yaml } else { is_broken }
 }
 
 fn pod_annotations(case: &Reading) -> impl Iterator<Item = (&String, &Value)> {
@@ -156,7 +167,7 @@ pub fn d01_twin(case: &Reading, linkerd: &LinkerdResult) -> Option<Reading> {
         }
     }
     for (key, text) in pod_annotations(case).filter(|(key, _)| key.starts_with(TRACING_PREFIX)) {
-        let hidden = hide(&|c| c < ' ' || is_no_yaml_character(c))(text.as_str().unwrap_or_default());
+        let hidden = hide(&is_hidden_in_traces)(text.as_str().unwrap_or_default());
         twin.replace_annotation(key, &hidden);
     }
     Some(twin)

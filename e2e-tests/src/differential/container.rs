@@ -24,6 +24,8 @@ pub struct Surroundings<'a> {
     pub windows: bool,
     /// Whether it uses the node's network.
     pub host_network: bool,
+    /// Whether its container may have ports.
+    pub has_ports: bool,
 }
 
 const IMAGES: &[&str] = &["registry.test/app:1.4", "app", "registry.test/app@sha256:00", "a/b:c", "registry.test:5000/app"];
@@ -51,7 +53,7 @@ pub fn container(choice: &mut Choice, name: &str, role: Role, around: Surroundin
     let images = if choice.one_in(60) { SIDECAR_IMAGES } else { IMAGES };
     let image = choice.pick(images);
     let mut container = Map::from_iter([("name".to_owned(), json!(name)), ("image".to_owned(), json!(image))]);
-    if choice.one_in(2) {
+    if around.has_ports && choice.one_in(2) {
         container.insert("ports".to_owned(), ports(choice, around));
     }
     if role != Role::Init {

@@ -17,15 +17,15 @@ pub fn spec(choice: &mut Choice) -> Value {
     } else {
         choice.may_set(&mut spec, 20, "os", r#"[{"name": "linux"}]"#);
         choice.may_set(&mut spec, 4, "securityContext", POD_SECURITY);
-        choice.may_set(&mut spec, 20, "hostPID", "[true, false]");
-        choice.may_set(&mut spec, 20, "shareProcessNamespace", "[true]");
+        let shared = if choice.one_in(2) { "hostPID" } else { "shareProcessNamespace" };
+        choice.may_set(&mut spec, 10, shared, "[true, false]");
     }
     if host_network && !windows {
         spec.insert("hostNetwork".to_owned(), json!(true));
     }
     let volumes = volumes(choice);
     let names: Vec<String> = volumes.iter().filter_map(|volume| volume.get("name")?.as_str().map(str::to_owned)).collect();
-    let around = Surroundings { volumes: &names, windows, host_network: host_network && !windows };
+    let around = Surroundings { volumes: &names, windows, host_network: host_network && !windows, has_ports: true };
     if !volumes.is_empty() {
         spec.insert("volumes".to_owned(), Value::Array(volumes));
     }
@@ -33,6 +33,8 @@ pub fn spec(choice: &mut Choice) -> Value {
     let mut names = choice.some(NAMES, NAMES.len()).into_iter();
     let mut left = leftovers(choice);
     let mut containers = vec![container(choice, names.next().unwrap_or("app"), Role::Regular, around)];
+    // On the node's network, no port can be taken twice.
+    let around = Surroundings { has_ports: !around.host_network, ..around };
     for name in names.by_ref().take(choice.below(3)) {
         containers.push(container(choice, name, Role::Regular, around));
     }
@@ -108,7 +110,7 @@ fn others(choice: &mut Choice, spec: &mut Map<String, Value>) {
     choice.may_set(spec, 3, "serviceAccountName", r#"["default", "web"]"#);
     choice.may_set(spec, 8, "automountServiceAccountToken", "[true, false]");
     choice.may_set(spec, 4, "restartPolicy", r#"["Always", "OnFailure", "Never"]"#);
-    choice.may_set(spec, 5, "terminationGracePeriodSeconds", "[0, 1, 30, 600]");
+    choice.may_set(spec, 5, "terminationGracePeriodSeconds", "[5, 10, 30, 600]");
     choice.may_set(spec, 6, "dnsPolicy", r#"["ClusterFirst", "Default"]"#);
     choice.may_set(spec, 6, "nodeSelector", NODE_SELECTORS);
     choice.may_set(spec, 12, "nodeName", r#"["node-1"]"#);
@@ -136,4 +138,4 @@ const AFFINITIES: &str = r#"[{}, {"nodeAffinity": {"requiredDuringSchedulingIgno
 
 const POD_SECURITY: &str = r#"[{}, {"runAsNonRoot": true}, {"runAsUser": 1000, "fsGroup": 2000}, {"runAsUser": 0}, {"runAsGroup": 3000},
     {"seccompProfile": {"type": "RuntimeDefault"}}, {"runAsNonRoot": true, "runAsUser": 2102}, {"supplementalGroups": [1, 2]},
-    {"sysctls": [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]}]"#;
+    {"sysctls": [{"name": "kernel.shm_rmid_forced", "value": "0"}]}]"#;

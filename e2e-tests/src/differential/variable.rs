@@ -1,6 +1,6 @@
 //! Lists of environment variables for the proxy, good and bad, as an annotation or the mesh's values have them.
 
-use linkerd_injector_policy::parse::proxy_env::VARIABLES;
+use linkerd_injector_policy::parse::proxy_env::{GROUPS, VARIABLES};
 use serde_json::{Map, Value, json};
 
 use super::choice::Choice;
@@ -32,7 +32,9 @@ const NAMES: &[&str] = &[
 const VALUES: &str = r#"["", "1", "true", "false", "1s", "250ms", "-1s", "x", "0", "65536", "80,443", "0.0.0.0:4143", "[::]:80",
     "localhost.:8086", "a.b:80", "a.b", "a.b.", "10.0.0.0/8", "deny", "audit", "all-authenticated", "$(A)", "$(_pod_ns).svc", "$$(A)", "json",
     "warn,linkerd=debug", "0.5", "100", "1 s", "\"", "a\nb", "},]", "10.0.0.1,fd00::1", "unsafe", "spiffe://a.b/c", "18446744073709551615",
-    "10s", "5m", "1h", " 1s", "é", "0.0.0.0:0", "127.0.0.1:1,[::1]:1", "a", "1d", "null", "16384", "0.1"]"#;
+    "10s", "5m", "1h", " 1s", "é", "0.0.0.0:0", "127.0.0.1:1,[::1]:1", "a", "1d", "null", "16384", "0.1", "0.0.0.0:4191",
+    "0.0.0.0:4143,[::]:4190", "localhost:80", "127.0.0.1:80", "[::1]:80", "4294967296", "2305843009213693952", "NaN", "1e2", "+5", "101",
+    "2d", "16777216", "2147483648", "10.0.0.0/33", "a.1", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"]"#;
 
 /// Sources, good and bad.
 const SOURCES: &str = r#"[{"fieldRef": {"fieldPath": "metadata.name"}}, {"fieldRef": {"apiVersion": "v1", "fieldPath": "status.podIP"}},
@@ -55,15 +57,26 @@ pub fn list(choice: &mut Choice) -> String {
     Value::Array(entries(choice)).to_string()
 }
 
-/// A list of one to three variables.
-pub fn entries(choice: &mut Choice) -> Vec<Value> {
-    (0..=choice.below(3)).map(|_| entry(choice)).collect()
+/// The values, of which each is tried with each variable of the proxy.
+#[cfg(test)]
+pub fn values() -> Vec<String> {
+    serde_json::from_str(VALUES).unwrap_or_default()
 }
 
-fn entry(choice: &mut Choice) -> Value {
+/// A list of one to three variables. Some are of one group, in which they must fit together.
+pub fn entries(choice: &mut Choice) -> Vec<Value> {
     let of_proxy: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
-    let from = if choice.one_in(3) { NAMES } else { &of_proxy };
-    let name = choice.pick(from);
+    let group = GROUPS.get(choice.below(GROUPS.len().saturating_mul(3))).map(|group| group.variables);
+    (0..=choice.below(3))
+        .map(|_| {
+            let from = group.unwrap_or(if choice.one_in(3) { NAMES } else { &of_proxy });
+            entry(choice, from)
+        })
+        .collect()
+}
+
+fn entry(choice: &mut Choice, names: &[&str]) -> Value {
+    let name = choice.pick(names);
     let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
     let has_source = choice.one_in(5);
     if has_source {

@@ -52,3 +52,17 @@ fn the_native_policy_answers() {
     assert_eq!(settings, SettingsResponse { valid: true, message: None });
     assert_eq!(Native.name(), "native");
 }
+
+#[test]
+fn the_memory_after_a_call_is_what_it_has_grown_to() {
+    let grown = ECHO.replace("(call $guest_request ", "(drop (memory.grow (i32.const 4)))\n    (call $guest_request ");
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    for host in [Host::alone(), Host::new(Manifests::new(vec![namespace]))] {
+        let host = Arc::new(host);
+        assert_eq!(echo().memory_after("validate", b"", &host).unwrap(), 65_536);
+        assert_eq!(Module::new(grown.as_bytes()).unwrap().memory_after("validate", b"", &host).unwrap(), 5 * 65_536);
+    }
+    let trap = ECHO.replace("(global.get $calls)", "(unreachable)");
+    let trap = Module::new(trap.as_bytes()).unwrap().memory_after("count", b"", &Arc::new(Host::alone())).unwrap_err();
+    assert!(trap.to_string().contains("unreachable"), "{trap}");
+}

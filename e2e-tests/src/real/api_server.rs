@@ -89,6 +89,12 @@ pub struct Programs {
 }
 
 impl Programs {
+    /// Finds them.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        Some(Self { etcd: find("etcd")?, api_server: find("kube-apiserver")? })
+    }
+
     /// Finds them, or says that `test` is skipped for want of them.
     #[must_use]
     pub fn find_or_skip(test: &str) -> Option<Self> {
@@ -96,9 +102,13 @@ impl Programs {
     }
 }
 
-fn find_or_skip(program: &str, test: &str) -> Option<PathBuf> {
+fn find(program: &str) -> Option<PathBuf> {
     let asset = env::var_os(ASSETS).map(|folder| Path::new(&folder).join(program)).filter(|path| path.is_file());
-    asset.or_else(|| programs::find_or_skip(program, test))
+    asset.or_else(|| programs::find(program))
+}
+
+fn find_or_skip(program: &str, test: &str) -> Option<PathBuf> {
+    find(program).or_else(|| programs::find_or_skip(program, test))
 }
 
 /// A program that ends with its owner.

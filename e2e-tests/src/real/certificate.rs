@@ -8,6 +8,9 @@ use ureq::{
     tls::{PemItem, RootCerts, TlsConfig, parse_pem},
 };
 
+/// Connections that a client keeps for its next requests.
+const CONNECTIONS: usize = 32;
+
 /// A certificate for 127.0.0.1 that vouches for itself, and its key.
 pub struct Certificate {
     /// The certificate, which is also what a client has to trust.
@@ -51,7 +54,8 @@ pub fn client(pem: &[u8]) -> Agent {
         .http_status_as_error(false)
         .proxy(None)
         .timeout_global(Some(Duration::from_secs(30)))
-        .max_idle_connections_per_host(16)
+        .max_idle_connections(CONNECTIONS)
+        .max_idle_connections_per_host(CONNECTIONS)
         .build();
     config.into()
 }

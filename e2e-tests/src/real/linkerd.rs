@@ -55,6 +55,12 @@ impl Linkerd {
         }
         Ok(linkerd)
     }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
 }
 
 impl Drop for Linkerd {

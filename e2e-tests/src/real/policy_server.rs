@@ -115,6 +115,12 @@ impl PolicyServer {
         client(self.ca.as_bytes()).post(self.url(policy)).send_json(review)?.body_mut().read_json()
     }
 
+    /// The number of its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it logged so far.
     #[must_use]
     pub fn log(&self) -> String {

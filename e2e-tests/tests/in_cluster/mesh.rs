@@ -118,7 +118,7 @@ impl Mesh {
 
     /// What would become of an object.
     pub fn dry_run(&self, object: &Value) -> Answer {
-        self.api.post(&format!("{}?dryRun=All", path(object)), object).unwrap()
+        self.api.post(&format!("{}?dryRun=All", kinds::collection(object)), object).unwrap()
     }
 
     /// Asks until the answer is there: the API server sees new webhooks, rights and objects a moment later.
@@ -173,17 +173,9 @@ pub fn namespaces(api: &ApiServer) {
 
 /// Creates an object that nothing may hinder, and gives it as it is stored.
 pub fn create(api: &ApiServer, object: &Value) -> Value {
-    let answer = api.post(&path(object), object).unwrap();
+    let answer = api.post(&kinds::collection(object), object).unwrap();
     assert!(answer.is_success(), "{}: {}", object["kind"], answer.message());
     answer.body
-}
-
-/// Where objects of this one's kind are created.
-pub fn path(object: &Value) -> String {
-    let (api_version, kind) = (object["apiVersion"].as_str().unwrap(), object["kind"].as_str().unwrap());
-    let root = if api_version.contains('/') { "apis" } else { "api" };
-    let namespace = object["metadata"]["namespace"].as_str().map(|name| format!("/namespaces/{name}")).unwrap_or_default();
-    format!("/{root}/{api_version}{namespace}/{}", kinds::plural(api_version, kind))
 }
 
 /// A token of a service account in the namespace of Kubewarden.

@@ -4,7 +4,7 @@ use std::{env, fs, path::PathBuf, process::Command};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use e2e_tests::{
-    artefacts, programs,
+    artefacts, kinds, programs,
     real::{
         Folder,
         api_server::{Answer, ApiServer, Programs},
@@ -13,7 +13,7 @@ use e2e_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::mesh::{artefact, create, namespaces, path, until};
+use crate::mesh::{artefact, create, namespaces, until};
 
 /// Names the folder with Kubewarden's CustomResourceDefinitions.
 const CRDS: &str = "KUBEWARDEN_CRDS";
@@ -92,7 +92,9 @@ fn crds_or_skip(test: &str) -> Option<Vec<Value>> {
 
 /// Where an object is created: the definitions know the plural of their kinds.
 fn place(object: &Value, kinds: &[Value]) -> String {
-    let Some(kind) = kinds.iter().find(|kind| kind["spec"]["names"]["kind"] == object["kind"]) else { return path(object) };
+    let Some(kind) = kinds.iter().find(|kind| kind["spec"]["names"]["kind"] == object["kind"]) else {
+        return kinds::collection(object);
+    };
     let spec = &kind["spec"];
     let namespace = match spec["scope"].as_str() {
         Some("Namespaced") => format!("/namespaces/{}", object["metadata"]["namespace"].as_str().unwrap()),

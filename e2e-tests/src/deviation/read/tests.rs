@@ -162,12 +162,14 @@ fn quantities() {
         ("-", 0, 0),
         (".", 0, 0),
         ("Ki", 0, 0),
+        ("Ti", 0, 0),
+        ("0Ei", 0, 0),
     ] {
         let read = quantity(text).map(|quantity| (quantity.nano, quantity.cores, quantity.is_vast));
         assert_eq!(read, Some((nano, cores, false)), "{text:?}");
     }
     assert!(quantity("1e1000").is_some_and(|quantity| quantity.is_vast));
-    for text in ["", "abc", "1 ", "100mm", "1.5.5", "1i", "--1"] {
+    for text in ["", "abc", "1 ", "100mm", "1.5.5", "1i", "--1", "Ei", "Pi", ".Ei"] {
         assert_eq!(quantity(text), None, "{text:?}");
     }
 }
