@@ -26,6 +26,8 @@ pub enum Logs {
     Stderr(Level),
     /// All are kept, none is printed.
     Kept,
+    /// None is read.
+    Dropped,
 }
 
 /// A host for one policy: a cluster, what the policy may ask of it, and where its logs go.
@@ -99,6 +101,9 @@ impl Host {
     }
 
     fn log(&self, payload: &[u8]) {
+        if self.logs == Logs::Dropped {
+            return;
+        }
         let line = LogLine::parse(payload);
         if let Logs::Stderr(least) = self.logs
             && line.level >= least

@@ -56,14 +56,14 @@ impl Row {
     pub fn of(scenario: &'static str, subject: Subject, rounds: &[Load]) -> Self {
         let middle = |of: fn(&Load) -> f64| median(rounds.iter().map(of).collect());
         let cpu: Duration = rounds.iter().map(|round| round.cpu).sum();
-        let number = u32::try_from(rounds.len()).map_or(f64::INFINITY, f64::from);
+        let cpu = u32::try_from(rounds.len()).ok().and_then(|number| cpu.checked_div(number));
         Self {
             scenario,
             subject,
             p50: middle(|round| round.p50.as_secs_f64()),
             p99: middle(|round| round.p99.as_secs_f64()),
             rate: middle(|round| round.rate),
-            cpu: cpu.as_secs_f64() / number,
+            cpu: cpu.map_or(f64::NAN, |cpu| cpu.as_secs_f64()),
         }
     }
 }

@@ -309,11 +309,13 @@ fn watched<T>(pid: u32, work: impl FnOnce() -> T) -> (T, io::Result<Vec<u64>>) {
     let done = AtomicBool::new(false);
     let watch = || {
         let mut seen = Vec::new();
-        while !done.load(Ordering::Relaxed) {
+        loop {
             seen.push(resident(pid)?);
+            if done.load(Ordering::Relaxed) {
+                return Ok(seen);
+            }
             thread::sleep(GLANCE);
         }
-        Ok(seen)
     };
     thread::scope(|scope| {
         let watcher = scope.spawn(watch);

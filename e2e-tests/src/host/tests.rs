@@ -81,3 +81,12 @@ fn keeps_what_is_logged() {
     let lines: Vec<String> = host.logged().iter().map(LogLine::to_string).collect();
     assert_eq!(lines, [r#"WARNING no such thing kind=ConfigMap n=3 why="not there""#, "ERROR unreadable log line"]);
 }
+
+#[test]
+fn dropped_lines_are_not_kept() {
+    for (logs, kept) in [(Logs::Kept, 1), (Logs::Dropped, 0)] {
+        let host = Host::alone().with_logs(logs);
+        assert_eq!(host.call("kubewarden", "tracing", "log", br#"{"level":"info","message":"x"}"#), Ok(Vec::new()));
+        assert_eq!(host.logged().len(), kept);
+    }
+}
