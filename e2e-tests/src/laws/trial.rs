@@ -6,7 +6,7 @@ use super::edits::{self, Edit, Touches};
 use super::leaves::{Difference, Leaves};
 use super::records::{Fate, Way};
 use super::rules::{differences, differences_but_record, is_asserted, lost};
-use super::{Answer, Law, Mesh, Violation, is_ours, records, says_native_twice, unsound};
+use super::{Answer, Law, Mesh, OWN_VOLUMES, Violation, is_ours, records, says_native_twice, unsound};
 use crate::case::Case;
 use crate::policy::{Policy, PolicyError};
 use serde_json::Value;
@@ -258,7 +258,9 @@ impl Trial<'_> {
         // A sidecar that comes of the edit was not there to be edited.
         let once = edit.touches == Touches::Sidecar && answer.injected && !self.first.injected;
         let same = self.sameness(&early_edited, &before);
-        self.note(Law::Commutation, name, if once { Vec::new() } else { few(same(&late, &early)) });
+        // What the user named as we name ours gave way to the sidecar, and does not come back.
+        let compared = !once && self.owns_nothing();
+        self.note(Law::Commutation, name, if compared { few(same(&late, &early)) } else { Vec::new() });
         if answer.injected {
             let asserted = differences(&late.only(is_asserted), &fresh.only(is_asserted));
             self.note(Law::Record, name, few(asserted));
@@ -344,10 +346,12 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Whether no container of the pod bore a name of ours when it came.
+    /// Whether no container and no volume of the pod bore a name of ours when it came.
     fn owns_nothing(&self) -> bool {
-        let lists = CONTAINER_LISTS.iter().filter_map(|list| self.pod.get("spec")?.get(list)?.as_array());
-        !lists.flatten().any(|container| is_ours(container.get("name")))
+        let items = |list: &str| self.pod.get("spec").and_then(|spec| spec.get(list)?.as_array()).into_iter().flatten();
+        let is_our_volume = |volume: &Value| volume.get("name").and_then(Value::as_str).is_some_and(|n| OWN_VOLUMES.contains(&n));
+        !CONTAINER_LISTS.iter().any(|list| items(list).any(|container| is_ours(container.get("name"))))
+            && !items("volumes").any(is_our_volume)
     }
 
     /// A record that went wrong.
