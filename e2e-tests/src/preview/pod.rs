@@ -192,7 +192,8 @@ pub fn unmount_token(pod: &mut Value, original: &Value) {
     remove_named(spec, "volumes", Some(&original_spec));
 }
 
-/// Removes the token's entry from a list. A list that held nothing else becomes what it was at first, often absent.
+/// Removes the token's entry from a list. A list that held nothing else becomes what it was at first, an empty one or null where it
+/// was that; one that had entries has lost them to the policy.
 fn remove_named(fields: &mut Map<String, Value>, key: &str, original: Option<&Value>) {
     let Some(list) = fields.get_mut(key).and_then(Value::as_array_mut) else {
         return;
@@ -200,7 +201,8 @@ fn remove_named(fields: &mut Map<String, Value>, key: &str, original: Option<&Va
     let before = list.len();
     list.retain(|item| item.get("name") != Some(&json!(TOKEN_VOLUME)));
     if list.is_empty() && before > 0 {
-        match original.and_then(|original| original.get(key)) {
+        let is_nothing = |was: &&Value| was.is_null() || was.as_array().is_some_and(Vec::is_empty);
+        match original.and_then(|original| original.get(key)).filter(is_nothing) {
             Some(was) => fields.insert(key.to_owned(), was.clone()),
             None => fields.remove(key),
         };

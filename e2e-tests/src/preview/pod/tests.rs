@@ -82,6 +82,18 @@ fn only_what_the_policy_added_comes_back() {
 }
 
 #[test]
+fn a_list_that_the_policy_emptied_is_gone() {
+    for (volumes, expected) in [(json!([{"name": "ours"}]), Value::Null), (json!([]), json!([])), (Value::Null, Value::Null)] {
+        let original = json!({"spec": {"containers": [{"name": "a"}], "volumes": volumes}});
+        let mut pod = original.clone();
+        mount_token(&mut pod);
+        pod["spec"]["volumes"].as_array_mut().unwrap().retain(|volume| volume["name"] != "ours");
+        unmount_token(&mut pod, &original);
+        assert_eq!(pod["spec"].get("volumes").cloned().unwrap_or_default(), expected);
+    }
+}
+
+#[test]
 fn a_label_that_the_template_has_itself_is_kept() {
     let mut workload = workload("apps/v1", "Deployment");
     workload["spec"]["template"]["metadata"]["labels"]["pod-template-hash"] = json!("mine");
