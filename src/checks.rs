@@ -355,7 +355,14 @@ fn worded(check: &Check, finding: Finding) -> Warning {
     let mut words = finding.words.into_iter();
     for (at, part) in check.sentence.split("{}").enumerate() {
         if at > 0 {
-            sentence.push_str(&words.next().unwrap_or_default());
+            // A name that the API server has not looked at yet may hold a line of its own.
+            for character in words.next().unwrap_or_default().chars() {
+                if character.is_control() {
+                    sentence.extend(character.escape_default());
+                } else {
+                    sentence.push(character);
+                }
+            }
         }
         sentence.push_str(part);
     }

@@ -31,3 +31,10 @@ fn words_stand_in_their_places() {
     let warning = worded(check, Finding::of_value(Place::Annotations, "config.linkerd.io/x", &["; did you mean y"]));
     assert_eq!(warning.to_string(), "annotations: \"config.linkerd.io/x\" is unknown; did you mean y");
 }
+
+#[test]
+fn a_name_gives_no_line_of_its_own() {
+    let check = CHECKS.iter().find(|check| check.name == "wait-beyond-grace").unwrap();
+    let warning = worded(check, Finding::new(Place::Pod, &["4\nWarning: x", "30"])).to_string();
+    assert!(warning.contains(r"waits 4\nWarning: x s") && warning.lines().count() == 1, "{warning}");
+}
