@@ -25,6 +25,7 @@ use e2e_tests::{
     query::Query,
     refusal::Refusal,
 };
+use linkerd_injector_policy::warning::parted;
 use serde_json::{Value, json};
 
 /// Stands for what no answer may show.
@@ -318,7 +319,7 @@ fn assert_failed(response: &Response, message: &str, on_error: &str, context: &s
     if on_error == "skip" {
         assert!(response.accepted, "{context}");
         assert_eq!((&response.message, response.code), (&None, None), "{context}");
-        assert_eq!(response.warnings.as_deref(), Some(&[format!("not injected: {message}")][..]), "{context}");
+        assert_eq!(response.warnings.as_deref(), Some(&parted(&format!("not injected: {message}"))[..]), "{context}");
     } else {
         assert!(!response.accepted, "{context}");
         assert_eq!(response.message, Some(format!("linkerd-injector-policy: {message}")), "{context}");
@@ -477,11 +478,11 @@ fn requests_that_cannot_be_read() {
                 let context = format!("{request}, onError {on_error}, {}", policy.name());
                 let seen = ask(policy.as_ref(), &request, &settings(on_error), Grants::default(), cluster(None));
                 assert_eq!(seen.look_ups, [""; 0], "{context}");
-                let said = match on_error {
-                    "skip" => seen.response.warnings.as_ref().unwrap()[0].strip_prefix("not injected: "),
-                    _ => seen.response.message.as_ref().unwrap().strip_prefix("linkerd-injector-policy: "),
+                let (said, prefix) = match on_error {
+                    "skip" => (seen.response.warnings.as_ref().unwrap().join("\n").replace(" …\n… ", " "), "not injected: "),
+                    _ => (seen.response.message.clone().unwrap(), "linkerd-injector-policy: "),
                 };
-                let said = said.unwrap_or_else(|| panic!("{context}: {:?}", seen.response));
+                let said = said.strip_prefix(prefix).unwrap_or_else(|| panic!("{context}: {:?}", seen.response));
                 // Where reading ended is of no interest here.
                 let place = said.strip_prefix(told).unwrap_or_else(|| panic!("{context}: {said}"));
                 assert!(place.chars().all(|c| c.is_ascii_digit()), "{context}: {said}");

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod injection;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod mesh;
 #[cfg(test)]
 mod migration;

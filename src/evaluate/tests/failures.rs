@@ -2,6 +2,7 @@
 //! of the mesh is never touched.
 
 use super::{CONFIG, Host, JOB, NAMESPACE, REPLICA_SET, ROOTS, enabled, ending, exposing, mk_pod, owned_by, service};
+use crate::warning::parted;
 use serde_json::{Value, json};
 
 const FORBIDDEN: &str = "Callback evaluation failure: ApiError: x is forbidden: User \"secret\" cannot get resource";
@@ -11,8 +12,10 @@ const NOT_GRANTED: &str = "Policy has not been granted access to Kubernetes v1/X
 fn answer(error: &str, on_error: &str) -> String {
     match on_error {
         "skip" => {
+            let lines = parted(&format!("not injected: {error}"));
             format!(
-                r#"{{"accepted":true,"audit_annotations":{{"injected":"false","reason":"error"}},"warnings":["not injected: {error}"]}}"#
+                r#"{{"accepted":true,"audit_annotations":{{"injected":"false","reason":"error"}},"warnings":{}}}"#,
+                json!(lines)
             )
         }
         _ => format!(
