@@ -131,8 +131,7 @@ fn the_debug_container_is_filled_in_too() {
     let view = Workload::read(Kind::Pod, &pod).unwrap();
     let item =
         json!([{"type": "Container", "defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"cpu": "4", "memory": "2"}}]);
-    let mut values = Values::default();
-    values.debug_enabled = true;
+    let mut values = Values { debug_enabled: true, ..Values::default() };
     values.proxy.resources.memory.request = "10Mi".to_owned();
     let report = fit(&mut values, &items(item), &view);
     assert_eq!(values.debug_resources.cpu, Constraint { request: "100m".to_owned(), limit: "400m".to_owned() });
