@@ -46,6 +46,7 @@ pub mod overrides;
 mod owner;
 pub mod parse;
 mod pem;
+pub mod permitted;
 mod render;
 mod request;
 pub mod response;

@@ -44,6 +44,11 @@ impl TemplateKind {
         KINDS.iter().find(|k| k.group == group && k.kind == kind)
     }
 
+    /// The pod template of a workload.
+    pub fn template_mut<'a>(&self, workload: &'a mut Value) -> Option<&'a mut Value> {
+        self.path.iter().try_fold(workload, |at, step| at.get_mut(step))
+    }
+
     /// Where the annotations of its pods are.
     #[must_use]
     pub fn place_of_annotations(&self) -> String {
