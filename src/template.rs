@@ -49,10 +49,16 @@ impl TemplateKind {
         self.path.iter().try_fold(workload, |at, step| at.get_mut(step))
     }
 
+    /// Where its pod template is, for a person.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.path.join(".")
+    }
+
     /// Where the annotations of its pods are.
     #[must_use]
     pub fn place_of_annotations(&self) -> String {
-        format!("{}.metadata.annotations", self.path.join("."))
+        format!("{}.metadata.annotations", self.place())
     }
 }
 

@@ -135,7 +135,7 @@ impl fmt::Display for Warning {
 }
 
 /// The value in quotes and escaped, of at most `room` characters between them.
-fn quoted(value: &str, room: usize) -> String {
+pub(crate) fn quoted(value: &str, room: usize) -> String {
     let debug = format!("{value:?}");
     let escaped = debug.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&debug);
     format!("\"{}\"", shortened(escaped, room))

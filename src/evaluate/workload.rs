@@ -9,7 +9,7 @@ use crate::merge;
 use crate::response::{NotOurs, Outcome};
 use crate::settings::Settings;
 use crate::template::{Template, TemplateKind};
-use crate::warning::{Place, Warning};
+use crate::warning::{MAX_CHARS, Place, Warning};
 use serde_json::Value;
 
 /// What there is to say to the author of a workload.
@@ -21,10 +21,17 @@ pub(super) fn check(
     cluster: &Cluster<'_>,
 ) -> Outcome {
     let silent = || Outcome::Checked { reasons: Vec::new(), warnings: Vec::new() };
-    // The API server has its own word to say of what is no template.
-    let hidden =
-        kind.template_mut(&mut workload).map(|template| merge::hide(template, None, &settings.permitted)).unwrap_or_default();
-    let Ok(template) = Template::read(kind, &workload) else { return silent() };
+    let template = kind.template_mut(&mut workload);
+    let hidden = template.map(|template| merge::hide(template, None, &settings.permitted)).unwrap_or_default();
+    let template = match Template::read(kind, &workload) {
+        Ok(template) => template,
+        // The API server has its own word to say of what is no template; of a number among texts, another one than people understand.
+        Err(error) => {
+            let told = error.of_text_at(&kind.place(), MAX_CHARS.saturating_sub(kind.kind.len()).saturating_sub(": ".len()));
+            let told = told.map(|sentence| Warning::plain(Place::Workload(kind.kind), sentence));
+            return Outcome::Checked { reasons: Vec::new(), warnings: told.into_iter().collect() };
+        }
+    };
     if template.is_owned() {
         return Outcome::NotOurs(NotOurs::OwnedWorkload);
     }
