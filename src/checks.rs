@@ -10,6 +10,7 @@ mod pod;
 mod surroundings;
 
 pub(crate) use cni::read_by_plugin;
+pub(crate) use keys::hint;
 
 use crate::cluster::Namespace;
 use crate::decide::SkipReason;

@@ -9,7 +9,7 @@ mod workload;
 use crate::annotation as key;
 use crate::cluster::{Cluster, Namespace};
 use crate::decide::SkipReason;
-use crate::merge::Earlier;
+use crate::merge::{self, Earlier};
 use crate::opaque_ports;
 use crate::owner::{self, Owner};
 use crate::render;
@@ -50,7 +50,7 @@ pub(crate) fn evaluate(request: Request, settings: &Settings, cluster: &Cluster<
     match (handled, request.object) {
         (_, None | Some(Value::Null)) => Outcome::NotOurs(NotOurs::NoObject),
         (Handled::Object(kind), Some(object)) => admit(kind, object, namespace.as_deref(), settings, cluster),
-        (Handled::Workload(kind), Some(object)) => workload::check(kind, &object, namespace.as_deref(), settings, cluster),
+        (Handled::Workload(kind), Some(object)) => workload::check(kind, object, namespace.as_deref(), settings, cluster),
     }
 }
 
@@ -78,7 +78,9 @@ fn admit(kind: Kind, object: Value, namespace: Option<&str>, settings: &Settings
         Outcome::Failed { error, on_error: settings.on_error }
     };
     let remembers = kind == Kind::Pod && settings.reinvocation == Reinvocation::Merge;
-    let earlier = if remembers { Earlier::of(&object, settings.foreign_injection) } else { None };
+    let mut earlier = if remembers { Earlier::of(&object, settings.foreign_injection) } else { None };
+    let mut object = object;
+    let hidden = merge::hide(&mut object, earlier.as_mut(), &settings.permitted);
     let without_ours = earlier.as_ref().map(|e| e.application_view(&object));
     let view = match Workload::read(kind, without_ours.as_ref().unwrap_or(&object)) {
         Ok(view) => view,
@@ -88,10 +90,10 @@ fn admit(kind: Kind, object: Value, namespace: Option<&str>, settings: &Settings
         return failed("the admission request names no namespace".to_owned());
     };
     let title = format!("{} {namespace}/{}", kind.as_str(), view.name());
-    match (Evaluation { settings, cluster, namespace, object: view, template: None }).change() {
+    match (Evaluation { settings, cluster, namespace, object: view, template: None, hidden: &hidden }).change() {
         Err(error) => failed(error.to_string()),
         Ok((change, owner)) => {
-            let outcome = Edit { object, earlier, without_ours, remembers }.carry_out(change);
+            let outcome = Edit { object, earlier, without_ours, remembers, hidden: &hidden }.carry_out(change);
             cluster.log("info", &decided(&title, &outcome, owner.as_ref()));
             outcome
         }
@@ -132,7 +134,7 @@ impl Evaluation<'_> {
     }
 
     /// An object that stays out whatever its namespace says: only for its opaque ports is the namespace asked.
-    fn stay_out_by_itself(&self, reasons: Vec<SkipReason>, warnings: Vec<Warning>) -> Change {
+    fn stay_out_by_itself(&self, reasons: Vec<SkipReason>, mut warnings: Vec<Warning>) -> Change {
         if self.object.annotation(key::OPAQUE_PORTS).is_some() {
             return self.unchanged(reasons, warnings);
         }
@@ -140,6 +142,7 @@ impl Evaluation<'_> {
             Ok(namespace) => self.stay_out(reasons, warnings, &namespace, None),
             Err(error) => {
                 self.cluster.log("warning", &format!("opaque ports not set: {error}"));
+                warnings.extend(self.hidden.forbidden_ports(None));
                 self.unchanged(reasons, warnings)
             }
         }
@@ -147,7 +150,13 @@ impl Evaluation<'_> {
 
     /// An object that is not injected still gets its opaque ports: those of its namespace, or those that it exposes of the
     /// default ones.
-    fn stay_out(&self, reasons: Vec<SkipReason>, warnings: Vec<Warning>, namespace: &Namespace, values: Option<&Values>) -> Change {
+    fn stay_out(
+        &self,
+        reasons: Vec<SkipReason>,
+        mut warnings: Vec<Warning>,
+        namespace: &Namespace,
+        values: Option<&Values>,
+    ) -> Change {
         let inherited = namespace.annotations.get(key::OPAQUE_PORTS).cloned();
         let due = match (self.object.annotation(key::OPAQUE_PORTS), inherited, values) {
             (Some(_), _, _) => None,
@@ -162,6 +171,7 @@ impl Evaluation<'_> {
                 }
             },
         };
+        warnings.extend(self.hidden.forbidden_ports(due.as_deref()));
         match due {
             Some(opaque_ports) if !self.rejects(&warnings) => Change::Annotate { opaque_ports, reasons, warnings },
             _ => self.unchanged(reasons, warnings),

@@ -26,11 +26,11 @@
 //! ```
 //!
 //! Invariants: (1) only `merge` writes the object; nothing of the user's is removed or changed, but for what bears a name of ours,
-//! which gives way with a warning. (2) Taking away what we added gives back the input. (3) The four laws of a later call: it changes
-//! nothing where nobody did; whether an edit by others comes before or after a call makes no difference; what others changed stays,
-//! or a warning names it; what we no longer want goes. (4) Same input, same bytes: no hash maps on the way out, no clock, no
-//! randomness. (5) Only `cluster` calls the host, in one order. (6) `validate` never panics and never fails: every failure has a
-//! chosen answer.
+//! which gives way, and annotations that the settings forbid, which are taken off, each with a warning. (2) Taking away what we added
+//! gives back the input. (3) The four laws of a later call: it changes nothing where nobody did; whether an edit by others comes
+//! before or after a call makes no difference; what others changed stays, or a warning names it; what we no longer want goes.
+//! (4) Same input, same bytes: no hash maps on the way out, no clock, no randomness. (5) Only `cluster` calls the host, in one order.
+//! (6) `validate` never panics and never fails: every failure has a chosen answer.
 
 pub mod annotation;
 pub mod checks;
@@ -46,6 +46,7 @@ pub mod overrides;
 mod owner;
 pub mod parse;
 mod pem;
+pub mod permitted;
 mod render;
 mod request;
 pub mod response;

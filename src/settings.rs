@@ -4,6 +4,7 @@
 //! [`Settings::validate`] alone, when the policy is installed; a request reads it only when something is rendered.
 
 use crate::pem;
+use crate::permitted::Permitted;
 use crate::values::{ValueFault, Values};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -131,6 +132,8 @@ pub struct Settings {
     pub openshift_uid: OpenshiftUid,
     /// Kinds whose pods are not injected, as `Job`.
     pub skip_owner_kinds: Vec<String>,
+    /// Which annotations users may set on their own objects.
+    pub permitted: Permitted,
 }
 
 impl Default for Settings {
@@ -148,6 +151,7 @@ impl Default for Settings {
             limit_range: LimitRange::default(),
             openshift_uid: OpenshiftUid::default(),
             skip_owner_kinds: Vec::new(),
+            permitted: Permitted::default(),
         }
     }
 }
@@ -257,6 +261,9 @@ impl Settings {
                 (Settings::read(&rest).unwrap_or_default(), errors)
             }
         };
+        if read.permitted.contradicts_itself() {
+            errors.push(SettingsError::Conflict("allowedOverrides and deniedOverrides have an entry in common"));
+        }
         let mut values = Values::default();
         errors.extend(values.layer(&read.values).into_iter().map(SettingsError::Values));
         match read.source {

@@ -43,6 +43,17 @@ impl TemplateKind {
     pub fn of(group: &str, kind: &str) -> Option<&'static TemplateKind> {
         KINDS.iter().find(|k| k.group == group && k.kind == kind)
     }
+
+    /// The pod template of a workload.
+    pub fn template_mut<'a>(&self, workload: &'a mut Value) -> Option<&'a mut Value> {
+        self.path.iter().try_fold(workload, |at, step| at.get_mut(step))
+    }
+
+    /// Where its pod template is, for a person.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.path.join(".")
+    }
 }
 
 /// A workload with its pod template.

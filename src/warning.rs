@@ -34,25 +34,40 @@ pub struct Warning {
     value: Option<String>,
     problem: String,
     unused: bool,
+    /// Whether it is about a thing that is gone with the answer, so that no later call can say it again.
+    passing: bool,
 }
 
 impl Warning {
     /// An annotation whose value was not used; `problem` says what it is not, as a noun phrase.
     #[must_use]
     pub fn unused(place: Place, value: &str, problem: impl fmt::Display) -> Self {
-        Warning { place, value: Some(value.to_owned()), problem: problem.to_string(), unused: true }
+        Warning { place, value: Some(value.to_owned()), problem: problem.to_string(), unused: true, passing: false }
     }
 
     /// The same, of an annotation whose text may hold a secret and is not shown.
     #[must_use]
     pub fn unused_unseen(place: Place, problem: impl fmt::Display) -> Self {
-        Warning { place, value: None, problem: format!("is {problem}"), unused: true }
+        Warning { place, value: None, problem: format!("is {problem}"), unused: true, passing: false }
+    }
+
+    /// An annotation that the object may not have, by one of the lists in the settings, and that is taken off.
+    #[must_use]
+    pub fn forbidden(name: &'static str, list: &str) -> Self {
+        let problem = format!("is forbidden by {list} of the policy");
+        Warning { place: Place::Annotation(name), value: None, problem, unused: true, passing: true }
     }
 
     /// Anything else, in a sentence that needs no value.
     #[must_use]
     pub fn plain(place: Place, sentence: impl fmt::Display) -> Self {
-        Warning { place, value: None, problem: sentence.to_string(), unused: false }
+        Warning { place, value: None, problem: sentence.to_string(), unused: false, passing: false }
+    }
+
+    /// Whether a later call could not say it again.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        self.passing
     }
 
     /// Whether the warning is about an annotation of the object that was not used, the case that `onInvalidAnnotation` decides. Of
@@ -125,7 +140,7 @@ impl fmt::Display for Warning {
 }
 
 /// The value in quotes and escaped, of at most `room` characters between them.
-fn quoted(value: &str, room: usize) -> String {
+pub(crate) fn quoted(value: &str, room: usize) -> String {
     let debug = format!("{value:?}");
     let escaped = debug.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&debug);
     format!("\"{}\"", shortened(escaped, room))

@@ -5,6 +5,7 @@
 
 use crate::annotation;
 use crate::gather;
+use crate::warning::{quoted, shortened};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,10 +42,40 @@ impl Kind {
 
 /// An object whose shape is not that of its kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the object cannot be read: {path} is not {expected}")]
+#[error("the object cannot be read: {path}{} {problem}", self.indexed(KEY_ROOM))]
 pub struct ShapeError {
     path: &'static str,
-    expected: &'static str,
+    /// The annotation or label, where it is about a single one.
+    key: Option<String>,
+    problem: String,
+}
+
+/// Of a key that may be as long as it likes, enough to find it by.
+const KEY_ROOM: usize = 63;
+
+impl ShapeError {
+    /// What there is to say of an annotation or label in so many characters, where the object is at this place of a whole.
+    #[must_use]
+    pub fn of_text_at(&self, place: &str, room: usize) -> Option<String> {
+        self.key.as_ref()?;
+        let without_key = format!("{place}.{} {}", self.path, self.problem).chars().count().saturating_add(r#"[""]"#.len());
+        let indexed = self.indexed(room.saturating_sub(without_key));
+        Some(format!("{place}.{}{indexed} {}", self.path, self.problem))
+    }
+
+    fn indexed(&self, room: usize) -> String {
+        self.key.as_ref().map(|key| format!("[{}]", quoted(key, room))).unwrap_or_default()
+    }
+
+    /// An annotation or label that is no text, as YAML makes of an unquoted number.
+    fn no_text(map: &'static str, key: &str, value: &Value) -> ShapeError {
+        let problem = match value {
+            Value::Number(_) | Value::Bool(_) => format!("is {}, not text: quote it", shortened(&value.to_string(), 12)),
+            Value::Null => "is null, not text: give it one, or take it out".to_owned(),
+            _ => "is not text".to_owned(),
+        };
+        ShapeError { path: map, key: Some(key.to_owned()), problem }
+    }
 }
 
 /// The view.
@@ -74,7 +105,7 @@ impl<'a> Workload<'a> {
     /// # Errors
     /// [`ShapeError`] when a part that is read here has another shape than the API gives it.
     pub fn read(kind: Kind, object: &'a Value) -> Result<Workload<'a>, ShapeError> {
-        let wrong = |path, expected| Err(ShapeError { path, expected });
+        let wrong = |path, expected: &str| Err(ShapeError { path, key: None, problem: format!("is not {expected}") });
         if !object.is_object() {
             return wrong("the object", "an object");
         }
@@ -84,8 +115,14 @@ impl<'a> Workload<'a> {
             return wrong("metadata", "an object");
         }
         for (path, map) in [("metadata.annotations", meta.get("annotations")), ("metadata.labels", meta.get("labels"))] {
-            if !map.is_none_or(|m| m.is_null() || m.as_object().is_some_and(|m| m.values().all(Value::is_string))) {
-                return wrong(path, "an object of texts");
+            match map {
+                None | Some(Value::Null) => {}
+                Some(Value::Object(map)) => {
+                    if let Some((key, value)) = map.iter().find(|(_, value)| !value.is_string()) {
+                        return Err(ShapeError::no_text(path, key, value));
+                    }
+                }
+                Some(_) => return wrong(path, "an object of texts"),
             }
         }
         if !(spec.is_object() || (spec.is_null() && kind == Kind::Service)) {

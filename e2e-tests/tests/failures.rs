@@ -467,8 +467,8 @@ fn requests_that_cannot_be_read() {
         (with("/object/spec", json!([])), "the object cannot be read: spec is not an object"),
         (with("/object/spec/containers", json!(null)), "the object cannot be read: spec.containers is not a list of objects"),
         (
-            with("/object/metadata/annotations", json!({SECRET: 1})),
-            "the object cannot be read: metadata.annotations is not an object of texts",
+            with("/object/metadata/annotations", json!({"a": {SECRET: SECRET}})),
+            "the object cannot be read: metadata.annotations[\"a\"] is not text",
         ),
         (with("/namespace", json!("")), "the admission request names no namespace"),
     ];

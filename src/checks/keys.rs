@@ -101,7 +101,7 @@ fn is_unknown(key: &str) -> bool {
 }
 
 /// The key that may have been meant: under another domain, or so few letters away that it is no other word.
-fn hint(key: &str) -> String {
+pub(crate) fn hint(key: &str) -> String {
     // The longest name that a key may have.
     const LONGEST: usize = 63;
     if name(key).len() > LONGEST {

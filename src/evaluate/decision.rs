@@ -5,6 +5,7 @@ use crate::checks::{self, Injection, Scene};
 use crate::cluster::{Cluster, LookupError, Namespace};
 use crate::decide::{self, Inject, SkipReason};
 use crate::limit_range;
+use crate::merge::Hidden;
 use crate::openshift::{self, UidRange};
 use crate::overrides::{self, Annotations};
 use crate::owner::{self, Owner};
@@ -26,6 +27,8 @@ pub(super) struct Evaluation<'a> {
     pub(super) object: Workload<'a>,
     /// The workload that the template is in.
     pub(super) template: Option<&'a Template<'a>>,
+    /// What of its annotations is forbidden, and as good as absent.
+    pub(super) hidden: &'a Hidden,
 }
 
 /// What becomes of it.
@@ -154,6 +157,7 @@ impl Evaluation<'_> {
         let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);
         let mut warnings = std::mem::take(&mut scope.warnings);
         warnings.append(&mut patch.warnings);
+        warnings.extend(self.hidden.forbidden(&patch.annotations));
         let injection = Injection {
             annotations: &annotations,
             values: &scope.values,

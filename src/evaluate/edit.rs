@@ -2,32 +2,43 @@
 
 use super::Change;
 use crate::annotation as key;
-use crate::merge::{self, Earlier};
+use crate::merge::{self, Earlier, Hidden};
 use crate::response::Outcome;
 use crate::warning::{self, Warning};
 use serde_json::Value;
 
 /// An object with what an earlier call left in it.
-pub(super) struct Edit {
+pub(super) struct Edit<'a> {
     pub(super) object: Value,
     pub(super) earlier: Option<Earlier>,
     /// The object without what we added earlier.
     pub(super) without_ours: Option<Value>,
     /// Whether what is written is noted for a later call.
     pub(super) remembers: bool,
+    /// What was taken out of the object because it is forbidden.
+    pub(super) hidden: &'a Hidden,
 }
 
-impl Edit {
+impl Edit<'_> {
     pub(super) fn carry_out(self, change: Change) -> Outcome {
-        let Edit { object, earlier, without_ours, remembers } = self;
-        let before = earlier.is_some().then(|| object.clone());
+        let Edit { mut object, earlier, mut without_ours, remembers, hidden } = self;
+        let before = (earlier.is_some() || !hidden.is_empty()).then(|| {
+            let mut before = object.clone();
+            hidden.put_back(&mut before, true);
+            before
+        });
+        if !matches!(change, Change::Inject { .. }) {
+            hidden.put_back(&mut object, false);
+            without_ours.iter_mut().for_each(|view| hidden.put_back(view, false));
+        }
         // An object that comes out as it went in needs no patch.
         let changed = |object: Value| before.as_ref().is_none_or(|b| *b != object).then_some(object);
         let told = earlier.as_ref().and_then(Earlier::warning);
         match change {
             Change::Inject { mut patch, asked_by, proxy_version, source, warnings } => {
                 // What merging has to say is said once; what the pod itself has to say is said each time, and stays on it.
-                let lines = warning::lines(&warnings);
+                let lasting: Vec<Warning> = warnings.iter().filter(|w| !w.is_passing()).cloned().collect();
+                let lines = warning::lines(&lasting);
                 if !lines.is_empty() {
                     patch.annotations.insert(key::WARNINGS, lines.join("\n"));
                 }
@@ -62,7 +73,8 @@ impl Edit {
             Change::Nothing { reasons, mut warnings } => {
                 warnings.extend(told);
                 warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
-                Outcome::Skipped { object: without_ours.and_then(changed), reasons, warnings }
+                let object = without_ours.or_else(|| (!hidden.is_empty()).then_some(object));
+                Outcome::Skipped { object: object.and_then(changed), reasons, warnings }
             }
             Change::Refuse(warnings) => Outcome::Invalid(warnings),
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 mod again;
 mod failures;
+mod forbidden;
 mod lookups;
 mod outcomes;
 

@@ -140,8 +140,15 @@ impl Earlier {
         self.record.as_ref().filter(|record| knows_the_proxy(record))
     }
 
+    /// Knows no more of a leaf, be it as we wrote it or not.
+    pub(super) fn forget(&mut self, path: &[String]) {
+        if let Some(record) = &mut self.record {
+            record.forget(path);
+        }
+    }
+
     /// Whether an annotation or label is as we wrote it: one that we write at all, for users can write the record.
-    fn wrote(&self, map: &str, name: &str, value: &Value) -> bool {
+    pub(super) fn wrote(&self, map: &str, name: &str, value: &Value) -> bool {
         let written =
             is_own(map, name) || (map == "annotations" && (name == key::DEFAULT_CONTAINER || overrides::is_inherited(name)));
         written && value.as_str().is_some_and(|text| self.record.as_ref().is_some_and(|r| r.is_text(&path(&[map, name]), text)))

@@ -48,6 +48,11 @@ impl Record {
         self.0.insert(of_path(path), hash(canonical));
     }
 
+    /// Knows no more of a leaf.
+    pub(crate) fn forget(&mut self, path: &[String]) {
+        self.0.remove(&of_path(path));
+    }
+
     /// Whether we wrote the leaf at all.
     pub(crate) fn has(&self, path: &[String]) -> bool {
         self.0.contains_key(&of_path(path))

@@ -1,6 +1,7 @@
 //! Every setting, one row each: its key, its reference, and how its value is read.
 
 use super::{ForeignInjection, LimitRange, OnError, OnInvalidAnnotation, OpenshiftUid, Reinvocation, Settings, Source, Workloads};
+use crate::permitted;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -121,6 +122,19 @@ pub const SETTINGS: &[Setting] = &[
         name: "skipOwnerKinds",
         reference: reference!("[]", "kinds whose pods are not injected, as `[Job, CronJob]`"),
         read: |s, v| kinds(&mut s.skip_owner_kinds, v),
+    },
+    Setting {
+        name: "allowedOverrides",
+        reference: reference!(
+            r#"["*"]"#,
+            "annotations of the [list below](#annotations) that users may set on pods, pod templates and Services, by key, or as the beginning of keys before a `*`; any other counts as absent, is taken off and named in a warning, or with `onInvalidAnnotation: reject` has the object rejected; namespaces may have all of them, and `linkerd.io/inject` may always be set"
+        ),
+        read: |s, v| permitted::read(v).map(|list| s.permitted.allowed = list),
+    },
+    Setting {
+        name: "deniedOverrides",
+        reference: reference!("[]", "annotations that users may not set so, whatever `allowedOverrides` says"),
+        read: |s, v| permitted::read(v).map(|list| s.permitted.denied = list),
     },
 ];
 

@@ -85,6 +85,11 @@ fn each_setting_changes_its_own_field_alone() {
         ("openshiftUid", json!("apply"), |s| s.openshift_uid = OpenshiftUid::Apply),
         ("skipOwnerKinds", json!(["Job", "CronJob"]), |s| s.skip_owner_kinds = vec!["Job".to_owned(), "CronJob".to_owned()]),
         ("skipOwnerKinds", json!([]), |s| s.skip_owner_kinds = Vec::new()),
+        ("allowedOverrides", json!([]), |s| s.permitted.allowed = Vec::new()),
+        ("allowedOverrides", json!(["*"]), |s| s.permitted.allowed = vec!["*".to_owned()]),
+        ("deniedOverrides", json!(["config.linkerd.io/proxy-uid"]), |s| {
+            s.permitted.denied = vec!["config.linkerd.io/proxy-uid".to_owned()];
+        }),
     ];
     for (name, value, change) in &rows {
         let read = Settings::read(&json!({*name: value})).unwrap();
@@ -125,6 +130,20 @@ const BAD: &[(&str, &str, &str)] = &[
     ("skipOwnerKinds", r#""Job""#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
     ("skipOwnerKinds", r#"["job"]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
     ("skipOwnerKinds", r#"["Job", 1]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
+    ("allowedOverrides", "null", "allowedOverrides is not a list of annotation keys"),
+    (
+        "allowedOverrides",
+        r#"["config.linkerd.io/proxy-imag", 1]"#,
+        "allowedOverrides is not a list of annotation keys: \"config.linkerd.io/proxy-imag\" is unknown, did you mean proxy-image, \
+            an entry is not a text",
+    ),
+    ("deniedOverrides", r#""*""#, "deniedOverrides is not a list of annotation keys"),
+    (
+        "deniedOverrides",
+        r#"["proxy-image"]"#,
+        "deniedOverrides is not a list of annotation keys: \"proxy-image\" is unknown, \
+        did you mean config.linkerd.io/proxy-image",
+    ),
     ("skipOwnerKinds", r#"["batch/Job"]"#, "skipOwnerKinds is not a list of kinds, as [Job, CronJob]"),
 ];
 
@@ -152,7 +171,7 @@ fn an_unknown_key_is_answered_with_all_that_are_known() {
     for key in ["onerror", "OnError", "on_error", ""] {
         let expected = format!(
             "{key:?} is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
-                onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds"
+                onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds, allowedOverrides, deniedOverrides"
         );
         for checked in [Settings::read(&json!({key: 1})).map(drop), Settings::validate(&json!({key: 1}))] {
             assert_eq!(faults(checked).as_slice(), std::slice::from_ref(&expected));
@@ -183,7 +202,7 @@ fn all_faults_come_in_one_message() {
     });
     let message = "onError is not one of reject, skip; \
         \"sauce\" is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
-        onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds; \
+        onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds, allowedOverrides, deniedOverrides; \
         skipOwnerKinds is not a list of kinds, as [Job, CronJob]; \
         values.clusterDomain is not a DNS name; \
         values.proxy.image is not an object; \
@@ -225,6 +244,8 @@ fn what_has_no_effect_is_refused() {
     assert_eq!(faults(Settings::validate(&anchors)), [no_anchors]);
     let limits = json!({"limitRange": "apply"});
     assert_eq!(Settings::validate(&limits), Ok(()));
+    let both = json!({"allowedOverrides": ["config.linkerd.io/proxy-uid"], "deniedOverrides": ["config.linkerd.io/proxy-uid"]});
+    assert_eq!(faults(Settings::validate(&both)), ["allowedOverrides and deniedOverrides have an entry in common"]);
     let no_look_up = "limitRange has no effect with source: settings; nothing is looked up";
     assert_eq!(faults(Settings::validate(&standalone(limits))), [no_look_up]);
 }

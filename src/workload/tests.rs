@@ -44,13 +44,23 @@ fn a_wrong_shape_is_named_by_its_place() {
         ),
         (
             Kind::Service,
-            json!({"metadata": {"annotations": {"a": "b", "c": 1}}}),
-            "the object cannot be read: metadata.annotations is not an object of texts",
+            json!({"metadata": {"annotations": {"a": "b", "config.linkerd.io/opaque-ports": 3306}}}),
+            "the object cannot be read: metadata.annotations[\"config.linkerd.io/opaque-ports\"] is 3306, not text: quote it",
         ),
         (
             Kind::Pod,
             json!({"metadata": {"labels": {"a": null}}}),
-            "the object cannot be read: metadata.labels is not an object of texts",
+            "the object cannot be read: metadata.labels[\"a\"] is null, not text: give it one, or take it out",
+        ),
+        (
+            Kind::Pod,
+            json!({"metadata": {"labels": {"a": true}}}),
+            "the object cannot be read: metadata.labels[\"a\"] is true, not text: quote it",
+        ),
+        (
+            Kind::Pod,
+            json!({"metadata": {"annotations": {"a": ["secret"]}}}),
+            "the object cannot be read: metadata.annotations[\"a\"] is not text",
         ),
         (Kind::Pod, json!({}), "the object cannot be read: spec is not an object"),
         (Kind::Pod, json!({"spec": null}), "the object cannot be read: spec is not an object"),

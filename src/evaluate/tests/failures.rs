@@ -12,6 +12,7 @@ const NOT_GRANTED: &str = "Policy has not been granted access to Kubernetes v1/X
 fn answer(error: &str, on_error: &str) -> String {
     match on_error {
         "skip" => {
+            let error: String = serde_json::from_str(&format!("\"{error}\"")).unwrap();
             let lines = parted(&format!("not injected: {error}"));
             format!(
                 r#"{{"accepted":true,"audit_annotations":{{"injected":"false","reason":"error"}},"warnings":{}}}"#,
@@ -34,7 +35,8 @@ fn assert_fails(host: impl Fn() -> Host, object: &Value, error: &str, calls: &[&
     for on_error in ["reject", "skip"] {
         let host = host();
         let settings = json!({"onError": on_error});
-        assert_eq!(host.send(&payload("Pod", object, &settings)), answer(error, on_error), "{object}");
+        let escaped = error.replace('"', "\\\"");
+        assert_eq!(host.send(&payload("Pod", object, &settings)), answer(&escaped, on_error), "{object}");
         assert_eq!(host.calls(), calls, "{object}");
         assert_eq!(host.logs(), [format!("error: {error}")], "{object}");
     }
@@ -95,7 +97,7 @@ fn an_object_of_another_shape_is_an_error() {
         (json!({"spec": {"containers": "secret"}}), "the object cannot be read: spec.containers is not a list of objects"),
         (
             json!({"metadata": {"annotations": {"secret": 1}}}),
-            "the object cannot be read: metadata.annotations is not an object of texts",
+            "the object cannot be read: metadata.annotations[\"secret\"] is 1, not text: quote it",
         ),
     ] {
         assert_fails(|| Host::new(json!({})), &object, error, &[]);

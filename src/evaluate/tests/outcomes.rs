@@ -201,3 +201,23 @@ fn an_owners_long_name_is_a_warning_and_no_label() {
         assert_eq!(label, &if warned { json!(null) } else { json!(name) });
     }
 }
+
+#[test]
+fn an_author_hears_of_an_annotation_that_is_no_text() {
+    let key = "config.linkerd.io/proxy-outbound-discovery-cache-unused-timeout";
+    for (annotations, expected) in [
+        (json!({"config.linkerd.io/opaque-ports": 3306}), "\"config.linkerd.io/opaque-ports\"] is 3306, not text: quote it"),
+        (json!({key: 1.5}), "\"config.linkerd.io/proxy-outbound-discovery…\"] is 1.5, not text: quote it"),
+        (json!({"a": {"b": "secret"}}), "\"a\"] is not text"),
+    ] {
+        let template = json!({"metadata": {"annotations": annotations}, "spec": {"containers": []}});
+        let workload = json!({"metadata": {"name": "web"}, "spec": {"template": template}});
+        let kind = json!({"group": "apps", "version": "v1", "kind": "Deployment"});
+        let request = json!({"kind": kind, "namespace": "shop", "operation": "CREATE", "object": workload});
+        let answer = Host::new(json!({})).send(json!({"request": request}).to_string().as_bytes());
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        let line = format!("Deployment: spec.template.metadata.annotations[{expected}");
+        assert!(line.chars().count() <= 120, "{line}");
+        assert_eq!((&answer["accepted"], &answer["warnings"]), (&json!(true), &json!([line])));
+    }
+}
