@@ -14,7 +14,8 @@
 //!             ▼                                         ▼
 //!    overrides::apply(Values, annotations)              opaque_ports: the annotation that is due
 //!             │ Values + Vec<Warning>, one table row an annotation
-//!             │ limit_range::fit, openshift::run_as     │
+//!             │ limit_range::fit, pod_resources::fit    │
+//!             │ openshift::run_as                       │
 //!             ▼                                         │
 //!    render::pod_patch(&Values, &Workload) ► PodPatch   │   one file a rendered object, struct literals
 //!             ▼                                         ▼
@@ -47,6 +48,8 @@ mod owner;
 pub mod parse;
 mod pem;
 pub mod permitted;
+mod pod_resources;
+mod pod_sum;
 mod render;
 mod request;
 pub mod response;

@@ -7,55 +7,20 @@
 //! Source: `SetDefaults_LimitRangeItem` in `pkg/apis/core/v1/defaults.go` and `plugin/pkg/admission/limitranger` of
 //! kubernetes/kubernetes.
 
-mod sum;
+mod whole;
 
-pub(crate) use sum::Excess;
+pub(crate) use whole::Excess;
 
 use crate::annotation as key;
-use crate::parse::quantity::{self, Quantity};
+use crate::parse::quantity::Quantity;
+use crate::pod_sum::{Added, Amount, unit};
 use crate::render::container;
 use crate::values::{Constraint, Resources, Values};
-use crate::workload::{Workload, amount};
+use crate::workload::Workload;
 use serde_json::Value;
-use sum::Added;
 
 /// One item of a LimitRange, as it is.
 pub type Item = Value;
-
-/// An amount with its text.
-#[derive(Clone, Debug, PartialEq)]
-struct Amount {
-    text: String,
-    value: Quantity,
-}
-
-impl Amount {
-    fn read(text: &str) -> Option<Amount> {
-        Some(Amount { text: text.to_owned(), value: quantity::resource(text).ok()? })
-    }
-
-    fn of(lists: &Value, list: &str, resource: &str) -> Option<Amount> {
-        Amount::read(&amount(lists, list, resource)?)
-    }
-
-    /// The thousandths in it; none where there are too many to count.
-    fn thousandths(&self) -> Option<u128> {
-        self.value.thousandths()
-    }
-
-    /// The amount of so many thousandths, as the resource is usually written.
-    fn of_thousandths(resource: &str, thousandths: u128) -> Option<Amount> {
-        Amount::read(&text_of(resource, thousandths))
-    }
-}
-
-fn text_of(resource: &str, thousandths: u128) -> String {
-    if resource == "cpu" && !thousandths.is_multiple_of(1000) {
-        format!("{thousandths}m")
-    } else {
-        thousandths.div_ceil(1000).to_string()
-    }
-}
 
 /// What all items of a namespace say of one resource of a container.
 #[derive(Debug, Default)]
@@ -139,15 +104,15 @@ pub(crate) fn fit(values: &mut Values, items: &[Item], pod: &Workload<'_>) -> Re
     let mut report = Report::default();
     let debug = values.debug_enabled.then_some(&mut values.debug_resources);
     for (container, resources) in [(container::PROXY, Some(&mut values.proxy.resources)), (container::DEBUG, debug)] {
-        for (resource, annotations, constraint) in resources.into_iter().flat_map(rows) {
-            let name = Name { container, resource, annotations };
+        for (resource, constraint) in resources.into_iter().flat_map(Resources::rows_mut) {
+            let name = Name { container, resource };
             fit_one(&name, constraint, &Bounds::of(items, "Container", resource), &mut report);
         }
     }
     let added = Added::by(values);
-    for (resource, _, _) in rows(&mut values.proxy.resources) {
+    for (resource, _) in values.proxy.resources.rows() {
         let (own, whole) = (Bounds::of(items, "Container", resource), Bounds::of(items, "Pod", resource));
-        report.excesses.extend(sum::excesses(resource, &added, &own, &whole, pod));
+        report.excesses.extend(whole::excesses(resource, &added, &own, &whole, pod));
     }
     report
 }
@@ -156,20 +121,18 @@ pub(crate) fn fit(values: &mut Values, items: &[Item], pod: &Workload<'_>) -> Re
 struct Name {
     container: &'static str,
     resource: &'static str,
-    /// The annotations that set the proxy's request and limit.
-    annotations: [&'static str; 2],
 }
 
-/// A resource, the annotations that set its request and its limit, and both.
-type Row<'a> = (&'static str, [&'static str; 2], &'a mut Constraint);
-
-/// Every resource that is configured.
-fn rows(resources: &mut Resources) -> [Row<'_>; 3] {
-    [
-        ("cpu", [key::CPU_REQUEST, key::CPU_LIMIT], &mut resources.cpu),
-        ("memory", [key::MEMORY_REQUEST, key::MEMORY_LIMIT], &mut resources.memory),
-        ("ephemeral-storage", [key::EPHEMERAL_STORAGE_REQUEST, key::EPHEMERAL_STORAGE_LIMIT], &mut resources.ephemeral_storage),
-    ]
+impl Name {
+    /// The annotation that sets the proxy's request or limit; none sets another's.
+    fn annotation(&self, which: &str) -> Option<&'static str> {
+        let [request, limit] = match self.resource {
+            "cpu" => [key::CPU_REQUEST, key::CPU_LIMIT],
+            "memory" => [key::MEMORY_REQUEST, key::MEMORY_LIMIT],
+            _ => [key::EPHEMERAL_STORAGE_REQUEST, key::EPHEMERAL_STORAGE_LIMIT],
+        };
+        (self.container == container::PROXY).then_some(if which == "request" { request } else { limit })
+    }
 }
 
 fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &mut Report) {
@@ -211,11 +174,8 @@ fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &m
             moved(&mut request, &least, below);
         }
         let lacks = |amount: &Option<Amount>| amount.as_ref().is_none_or(|amount| amount.thousandths() == Some(0));
-        let [of_request, of_limit] = name.annotations;
-        let gaps = [("request", lacks(&request), of_request), ("limit", lacks(&limit), of_limit)];
-        if let Some((which, _, annotation)) = gaps.into_iter().find(|(_, lacks, _)| *lacks) {
-            let annotation = (name.container == container::PROXY).then_some(annotation);
-            report.gaps.push(Gap { container: name.container, resource, which, annotation });
+        if let Some((which, _)) = [("request", lacks(&request)), ("limit", lacks(&limit))].into_iter().find(|(_, lacks)| *lacks) {
+            report.gaps.push(Gap { container: name.container, resource, which, annotation: name.annotation(which) });
         }
     }
     let now = [
@@ -264,11 +224,6 @@ fn least_for(resource: &str, limit: &Amount, ratio: &Amount) -> Option<Amount> {
     let least = limit.checked_mul(1000)?.div_ceil(ratio).div_ceil(unit).checked_mul(unit)?;
     let least = if exceeds(limit, least, ratio) { least.saturating_add(unit) } else { least };
     Amount::of_thousandths(resource, least.min(limit))
-}
-
-/// The thousandths in which a resource is counted.
-fn unit(resource: &str) -> u128 {
-    if resource == "cpu" { 1 } else { 1000 }
 }
 
 /// Whether a limit is more than so many thousandths of its request, as LimitRanger finds: in floating point, which may find an exact

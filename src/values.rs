@@ -155,6 +155,19 @@ pub struct Resources {
     pub ephemeral_storage: Constraint,
 }
 
+impl Resources {
+    /// Each resource by its name.
+    #[must_use]
+    pub fn rows(&self) -> [(&'static str, &Constraint); 3] {
+        [("cpu", &self.cpu), ("memory", &self.memory), ("ephemeral-storage", &self.ephemeral_storage)]
+    }
+
+    /// The same, to change them.
+    pub fn rows_mut(&mut self) -> [(&'static str, &mut Constraint); 3] {
+        [("cpu", &mut self.cpu), ("memory", &mut self.memory), ("ephemeral-storage", &mut self.ephemeral_storage)]
+    }
+}
+
 /// Timings of a probe in seconds; the failure threshold is a count.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "each field has the name and the meaning of the chart's value")]

@@ -18,6 +18,7 @@ mod metadata;
 mod numbers;
 mod object;
 mod opaque;
+mod pod_resources;
 mod ports;
 mod read;
 mod readable;

@@ -9,6 +9,7 @@ use crate::merge::Hidden;
 use crate::openshift::{self, UidRange};
 use crate::overrides::{self, Annotations};
 use crate::owner::{self, Owner};
+use crate::pod_resources;
 use crate::render::{self, Mesh};
 use crate::settings::{LimitRange, OnInvalidAnnotation, OpenshiftUid, Settings, Source};
 use crate::template::Template;
@@ -145,6 +146,7 @@ impl Evaluation<'_> {
         }
         let mut scope = overrides::apply(values, &annotations);
         let limits = limits(&mut scope.values);
+        scope.warnings.extend(pod_resources::fit(&mut scope.values, &self.object));
         let mesh = Mesh {
             control_plane: &self.settings.control_plane_namespace,
             namespace: self.namespace,

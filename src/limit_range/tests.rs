@@ -1,7 +1,6 @@
 //! Resources as LimitRanger accepts them.
 
 use super::{Bounds, Change, Gap, Item, Name, Report, fit, fit_one};
-use crate::annotation as key;
 use crate::values::{Constraint, Values};
 use crate::workload::{Kind, Workload};
 use serde_json::{Value, json};
@@ -26,7 +25,7 @@ fn fitted(request: &str, limit: &str, item: Value) -> (String, String, Vec<Strin
     (constraint.request, constraint.limit, said.collect())
 }
 
-const CPU: Name = Name { container: "linkerd-proxy", resource: "cpu", annotations: [key::CPU_REQUEST, key::CPU_LIMIT] };
+const CPU: Name = Name { container: "linkerd-proxy", resource: "cpu" };
 
 #[test]
 fn what_is_set_is_kept_within_bounds_and_what_is_not_is_filled_in() {

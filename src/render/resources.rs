@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 /// The quantities as they were given; none where none is set.
 pub(super) fn resources(from: &Resources) -> Option<ResourceRequirements> {
-    let rows = [("cpu", &from.cpu), ("memory", &from.memory), ("ephemeral-storage", &from.ephemeral_storage)];
+    let rows = from.rows();
     let set = |of: fn(&crate::values::Constraint) -> &String| {
         let pairs = rows.iter().filter(|(_, c)| !of(c).is_empty()).map(|(name, c)| ((*name).to_owned(), Quantity(of(c).clone())));
         let map = gather::map(pairs);

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 /// The share of the node's cores.
 pub const RATIO: &str = "config.linkerd.io/proxy-cpu-ratio-limit";
 const HIGHEST_ID: i64 = 2_147_483_647;
-const KINDS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+/// What can be asked for.
+pub const KINDS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const SIDES: [&str; 2] = ["limit", "request"];
 
 /// Which quantities are taken.
@@ -204,11 +205,21 @@ pub fn d31_apply(case: &Reading, expected: &mut Expected) {
     }
 }
 
+/// The quantities that are written where the pod as a whole says nothing, by side and kind.
+pub fn written(case: &Reading) -> Texts {
+    own_texts(case, not_vast)
+}
+
 fn set_resources(case: &Reading, object: &mut Value, good: Good) {
+    put(case, object, &own_texts(case, good));
+}
+
+/// Writes quantities into the containers that have any.
+pub fn put(case: &Reading, object: &mut Value, texts: &Texts) {
     for name in [PROXY, INIT, VALIDATOR] {
         let is_ours = name != VALIDATOR || case.value_is_true("/cniEnabled");
         if let Some(container) = object::container(object, name).filter(|_| is_ours) {
-            object::put(container, &["resources"], own_texts(case, good));
+            object::put(container, &["resources"], texts.clone());
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::reading::{LinkerdResult, Reading};
 use super::{
-    Deviation, Expected, cni, decide, env, faults, images, inherit, metadata, numbers, object, opaque, ports, resources, security,
-    text, times,
+    Deviation, Expected, cni, decide, env, faults, images, inherit, metadata, numbers, object, opaque, pod_resources, ports,
+    resources, security, text, times,
 };
 use serde_json::{Value, json};
 
@@ -314,6 +314,14 @@ pub const DEVIATIONS: &[Deviation] = &[
         applies: metadata::d25_applies,
         twin: no_twin,
         apply: metadata::d25_apply,
+    },
+    Deviation {
+        id: "D39",
+        title: "the injected containers' resources fit into those of the pod as a whole",
+        paths: &["spec/*[linkerd-*]/resources"],
+        applies: pod_resources::d39_applies,
+        twin: no_twin,
+        apply: pod_resources::d39_apply,
     },
     Deviation {
         id: "D36",
