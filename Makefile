@@ -25,7 +25,7 @@ demo: $(module) ## build the module and show what it does to artefacts/examples/
 
 .PHONY: test
 test: ## everything that must pass, with a count of the tests at the end
-	@.ci/test fmt lint unit build e2e e2e-tests conformance
+	@.ci/test fmt lint deny unit build e2e e2e-tests conformance
 
 .PHONY: test-e2e
 test-e2e: ## of that, what needs the module
@@ -38,6 +38,10 @@ fmt: ## check the formatting (`cargo fmt --all` mends it)
 .PHONY: lint
 lint: ## clippy, warnings are errors
 	@cargo clippy --release --workspace --all-targets --locked $(quiet) -- --deny warnings
+
+.PHONY: deny
+deny: ## licences, bans, sources and advisories of the dependencies, with cargo-deny where it is on PATH
+	@.ci/deny
 
 .PHONY: unit
 unit: ## the policy's own tests, natively
@@ -61,6 +65,10 @@ conformance: $(module) ## every case of the corpus against Linkerd's own result,
 .PHONY: corpus
 corpus: ## Linkerd's results anew, from a clone of linkerd/linkerd2: LINKERD2=DIR; UPDATE=yes keeps them
 	@.ci/corpus "$(LINKERD2)"
+
+.PHONY: fuzz
+fuzz: ## let libFuzzer look for what does not hold: TARGET=request, settings, annotations, values or record; SECONDS_EACH=60
+	@.ci/fuzz "$(TARGET)" "$(or $(SECONDS_EACH),60)"
 
 # Neither is part of `make test`: what they say is worth as much as the machine is quiet.
 .PHONY: bench

@@ -6,6 +6,7 @@
 use crate::parse::ports::{self, PortRange};
 use crate::workload::{Kind, Workload, port_number};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Whether the object exposes any port that could be opaque by default.
 #[must_use]
@@ -19,14 +20,14 @@ pub fn exposes_ports(object: &Workload<'_>) -> bool {
 /// The ports of the object that are opaque by default, in order and each once (D09); `None` when there is none.
 #[must_use]
 pub fn exposed(object: &Workload<'_>, defaults: &str) -> Option<String> {
-    let defaults = ports::list(defaults, &|_| None).ranges;
-    let mut exposed: Vec<u16> = Vec::new();
+    let defaults = apart(ports::list(defaults, &|_| None).ranges);
+    let (mut exposed, mut seen): (Vec<u16>, BTreeSet<u16>) = (Vec::new(), BTreeSet::new());
     let candidates: Vec<u16> = match object.kind() {
         Kind::Pod => object.container_ports().filter(|p| contains(&defaults, *p)).collect(),
         Kind::Service => object.service_ports().iter().filter_map(|p| service_port(p, &defaults)).collect(),
     };
     for port in candidates {
-        if !exposed.contains(&port) {
+        if seen.insert(port) {
             exposed.push(port);
         }
     }
@@ -34,8 +35,22 @@ pub fn exposed(object: &Workload<'_>, defaults: &str) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(","))
 }
 
-fn contains(ranges: &[PortRange], port: u16) -> bool {
-    ranges.iter().any(|r| (r.low..=r.high).contains(&port))
+/// The same ports in ranges that neither meet nor overlap, in order.
+fn apart(mut ranges: Vec<PortRange>) -> Vec<PortRange> {
+    ranges.sort_unstable_by_key(|range| range.low);
+    let mut apart: Vec<PortRange> = Vec::new();
+    for range in ranges {
+        match apart.last_mut() {
+            Some(last) if range.low <= last.high => last.high = last.high.max(range.high),
+            _ => apart.push(range),
+        }
+    }
+    apart
+}
+
+fn contains(apart: &[PortRange], port: u16) -> bool {
+    let after = apart.partition_point(|range| range.low <= port);
+    after.checked_sub(1).and_then(|at| apart.get(at)).is_some_and(|range| port <= range.high)
 }
 
 /// A service's port is opaque by what it leads to: its target, or itself where it names none. A named target cannot be resolved.

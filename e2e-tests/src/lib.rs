@@ -18,6 +18,7 @@ pub mod compare;
 pub mod conformance;
 pub mod deviation;
 pub mod differential;
+pub mod fuzz;
 pub mod host;
 pub mod kinds;
 pub mod laws;

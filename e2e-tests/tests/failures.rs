@@ -13,7 +13,7 @@
     reason = "a test fails by panicking"
 )]
 
-use std::sync::Arc;
+use std::{sync::Arc, thread, time::Duration};
 
 use e2e_tests::{
     admission::Admission,
@@ -39,13 +39,20 @@ enum LookUp {
     Config,
     Roots,
     ReplicaSet,
+    Job,
+    LimitRanges,
 }
 
 impl LookUp {
-    const ALL: [LookUp; 4] = [LookUp::Namespace, LookUp::Config, LookUp::Roots, LookUp::ReplicaSet];
+    const ALL: [LookUp; 6] =
+        [LookUp::Namespace, LookUp::Config, LookUp::Roots, LookUp::ReplicaSet, LookUp::Job, LookUp::LimitRanges];
 
     fn api_version(self) -> &'static str {
-        if self == LookUp::ReplicaSet { "apps/v1" } else { "v1" }
+        match self {
+            LookUp::ReplicaSet => "apps/v1",
+            LookUp::Job => "batch/v1",
+            _ => "v1",
+        }
     }
 
     fn kind(self) -> &'static str {
@@ -53,6 +60,8 @@ impl LookUp {
             LookUp::Namespace => "Namespace",
             LookUp::Config | LookUp::Roots => "ConfigMap",
             LookUp::ReplicaSet => "ReplicaSet",
+            LookUp::Job => "Job",
+            LookUp::LimitRanges => "LimitRange",
         }
     }
 
@@ -62,6 +71,9 @@ impl LookUp {
             LookUp::Config => "linkerd-config",
             LookUp::Roots => "linkerd-identity-trust-roots",
             LookUp::ReplicaSet => "web-6f7c0",
+            LookUp::Job => "nightly-1",
+            // All are asked for at once.
+            LookUp::LimitRanges => "",
         }
     }
 
@@ -70,12 +82,18 @@ impl LookUp {
         match self {
             LookUp::Namespace => "Namespace shop".to_owned(),
             LookUp::Config | LookUp::Roots => format!("ConfigMap mesh/{}", self.name()),
-            LookUp::ReplicaSet => format!("ReplicaSet shop/{}", self.name()),
+            LookUp::ReplicaSet | LookUp::Job => format!("{} shop/{}", self.kind(), self.name()),
+            LookUp::LimitRanges => "LimitRanges".to_owned(),
         }
     }
 
+    /// Whether the pod can be injected without an answer.
+    fn is_dispensable(self) -> bool {
+        matches!(self, LookUp::ReplicaSet | LookUp::Job | LookUp::LimitRanges)
+    }
+
     fn is(self, query: &Query) -> bool {
-        query.resource() == Some((self.api_version(), self.kind())) && query.name() == Some(self.name())
+        query.resource() == Some((self.api_version(), self.kind())) && query.name().unwrap_or_default() == self.name()
     }
 }
 
@@ -89,14 +107,18 @@ enum Fault {
     UnknownKind,
     NoCluster,
     ChannelFull,
+    ChannelClosed,
     Garbage,
+    Nothing,
     NotUtf8,
     WrongShape,
     EmptyObject,
+    /// It takes its time: no fault, but one of hosts, and nothing comes of it. How long an answer may take is the policy server's matter.
+    Slow,
 }
 
 impl Fault {
-    const ALL: [Fault; 11] = [
+    const ALL: [Fault; 14] = [
         Fault::NotFound,
         Fault::Forbidden,
         Fault::KindNotGranted,
@@ -104,10 +126,13 @@ impl Fault {
         Fault::UnknownKind,
         Fault::NoCluster,
         Fault::ChannelFull,
+        Fault::ChannelClosed,
         Fault::Garbage,
+        Fault::Nothing,
         Fault::NotUtf8,
         Fault::WrongShape,
         Fault::EmptyObject,
+        Fault::Slow,
     ];
 
     /// The first look-up that the fault hits, when it is brought about at this one: a grant is of a kind, or of all.
@@ -124,20 +149,29 @@ impl Fault {
         match self {
             Fault::NotFound if at.kind() == "ConfigMap" => " not found: create it, or correct controlPlaneNamespace".to_owned(),
             Fault::NotFound => " not found".to_owned(),
+            Fault::Forbidden if at == LookUp::LimitRanges => {
+                " are forbidden: grant list and watch on them to the policy server's service account".to_owned()
+            }
             Fault::Forbidden => " is forbidden: grant get on it to the policy server's service account".to_owned(),
-            Fault::KindNotGranted => format!(" is not granted: list {} in the policy's contextAwareResources", at.kind()),
+            Fault::KindNotGranted => {
+                let are = if at == LookUp::LimitRanges { "are" } else { "is" };
+                format!(" {are} not granted: list {} in the policy's contextAwareResources", at.kind())
+            }
             Fault::CapabilityNotGranted => {
                 " is not granted: allow kubernetes/get_resource in the policy's hostCapabilities".to_owned()
             }
-            Fault::UnknownKind | Fault::NoCluster | Fault::ChannelFull => {
+            Fault::UnknownKind | Fault::NoCluster | Fault::ChannelFull | Fault::ChannelClosed => {
                 " cannot be read: no answer from the API server".to_owned()
             }
-            Fault::Garbage | Fault::NotUtf8 | Fault::WrongShape => " cannot be used: the answer is not of its shape".to_owned(),
+            Fault::Garbage | Fault::Nothing | Fault::NotUtf8 | Fault::WrongShape => {
+                " cannot be used: the answer is not of its shape".to_owned()
+            }
             Fault::EmptyObject => match at {
                 LookUp::Config => " cannot be used: it has no values".to_owned(),
                 LookUp::Roots => " cannot be used: it has no ca-bundle.crt".to_owned(),
-                LookUp::Namespace | LookUp::ReplicaSet => " cannot be used: the answer is not of its shape".to_owned(),
+                _ => " cannot be used: the answer is not of its shape".to_owned(),
             },
+            Fault::Slow => String::new(),
         }
     }
 
@@ -160,7 +194,15 @@ impl Fault {
             Fault::ChannelFull => {
                 refused(Refusal::Denied(format!("Error sending request over callback channel: no available capacity {SECRET}")))
             }
+            Fault::ChannelClosed => {
+                refused(Refusal::Denied(format!("Error sending request over callback channel: channel closed {SECRET}")))
+            }
             Fault::Garbage => Some(Ok(SECRET.as_bytes().to_vec())),
+            Fault::Nothing => Some(Ok(Vec::new())),
+            Fault::Slow => {
+                thread::sleep(Duration::from_millis(20));
+                None
+            }
             Fault::NotUtf8 => Some(Ok(b"{\"metadata\":{\"labels\":{\"a\":\"\xff\"}},\"data\":{\"a\":\"\xff\"}}".to_vec())),
             Fault::WrongShape => Some(Ok(json!({"metadata": SECRET, "data": SECRET}).to_string().into_bytes())),
             Fault::EmptyObject => Some(Ok(b"{}".to_vec())),
@@ -204,6 +246,8 @@ struct Subject {
 }
 
 const TO_OPAQUE_PORTS: &[LookUp] = &[LookUp::Namespace, LookUp::Config];
+const OF_A_REPLICA_SET: &[LookUp] = &[LookUp::Namespace, LookUp::Config, LookUp::Roots, LookUp::ReplicaSet, LookUp::LimitRanges];
+const OF_A_JOB: &[LookUp] = &[LookUp::Namespace, LookUp::Config, LookUp::Roots, LookUp::Job, LookUp::LimitRanges];
 
 fn pod(annotations: Value, host_network: bool) -> Value {
     json!({
@@ -225,7 +269,7 @@ fn subjects() -> Vec<Subject> {
         kind: "Pod",
         object,
         namespace,
-        look_ups: &LookUp::ALL,
+        look_ups: OF_A_REPLICA_SET,
         stays_out: None,
         end: "injected",
     };
@@ -239,11 +283,29 @@ fn subjects() -> Vec<Subject> {
         end: reason,
     };
     let enabled = || json!({"linkerd.io/inject": "enabled"});
+    let mut nightly = pod(enabled(), false);
+    nightly["metadata"]["ownerReferences"] =
+        json!([{"apiVersion": "batch/v1", "kind": "Job", "name": "nightly-1", "uid": "3", "controller": true}]);
+    let template = |annotations: Value| {
+        let metadata = json!({"name": "web"});
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {"template": pod(annotations, false)}})
+    };
+    // Its pods' trust anchors and owner are nothing to tell its author of.
+    let of_template = &[LookUp::Namespace, LookUp::Config, LookUp::LimitRanges];
+    let deployment = |name, object, namespace| Subject {
+        kind: "Deployment",
+        look_ups: of_template,
+        end: "workload_checked",
+        ..meshed(name, object, namespace)
+    };
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [{"port": 3306}]}});
     vec![
         meshed("a pod that asks", pod(enabled(), false), None),
         meshed("a pod that asks as an ingress", pod(json!({"linkerd.io/inject": "ingress"}), false), Some("disabled")),
         meshed("a pod whose namespace asks", pod(json!({}), false), Some("enabled")),
+        Subject { look_ups: OF_A_JOB, ..meshed("a pod of a job", nightly, None) },
+        deployment("a template that asks", template(enabled()), None),
+        deployment("a template whose namespace asks", template(json!({})), Some("enabled")),
         Subject {
             look_ups: TO_OPAQUE_PORTS,
             end: "injection_enable_annotation_absent",
@@ -266,6 +328,9 @@ fn cluster(namespace: Option<&str>) -> Manifests {
     let mut objects = vec![
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "annotations": annotations}}),
         json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web-6f7c0", "namespace": "shop", "ownerReferences": [owner]}}),
+        json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "nightly-1", "namespace": "shop", "ownerReferences":
+            [{"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "4"}]}}),
+        json!({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "shop"}, "spec": {"limits": []}}),
     ];
     objects.extend(control_plane("mesh", &json!({"proxy": {"accessLog": SECRET}}), ANCHORS));
     Manifests::new(objects)
@@ -298,7 +363,8 @@ fn ask(policy: &dyn Policy, request: &Value, settings: &Value, grants: Grants, c
     assert!(!shown.contains(SECRET), "a secret is shown: {shown}");
     // A decision is one line; the others are about failures.
     let (decided, logged): (Vec<String>, Vec<String>) = logged.into_iter().partition(|line| line.starts_with("INFO "));
-    assert_eq!(decided.len(), usize::from(is_decision(&response)), "{shown}");
+    let of_workload = request["kind"]["kind"] == "Deployment";
+    assert_eq!(decided.len(), usize::from(!of_workload && is_decision(&response)), "{shown}");
     Seen { response, look_ups, logged }
 }
 
@@ -309,7 +375,7 @@ fn is_decision(response: &Response) -> bool {
 }
 
 fn settings(on_error: &str) -> Value {
-    json!({"controlPlaneNamespace": "mesh", "onError": on_error})
+    json!({"controlPlaneNamespace": "mesh", "onError": on_error, "limitRange": "apply"})
 }
 
 /// An answer to a failure, by the setting.
@@ -343,7 +409,7 @@ fn every_look_up_fails_in_every_way() {
             }
         }
     }
-    assert_eq!(count, 7 * 4 * 11 * 2 * policies.len());
+    assert_eq!(count, 10 * 6 * 14 * 2 * policies.len());
 }
 
 fn assert_right(policy: &dyn Policy, subject: &Subject, at: LookUp, fault: Fault, on_error: &str) {
@@ -352,29 +418,57 @@ fn assert_right(policy: &dyn Policy, subject: &Subject, at: LookUp, fault: Fault
     let around = fault.cluster(at, cluster(subject.namespace));
     let Seen { response, look_ups, logged } = ask(policy, &request, &settings(on_error), fault.grants(at), around);
 
-    let failing = Some(fault.hits(at)).filter(|look_up| subject.look_ups.contains(look_up));
+    let failing = Some(fault.hits(at)).filter(|look_up| fault != Fault::Slow && subject.look_ups.contains(look_up));
     let told = failing.map(|look_up| format!("{}{}", look_up.target(), fault.told(look_up))).unwrap_or_default();
     // What can be done without the answer goes on after it.
-    let goes_on = failing.is_none() || failing == Some(LookUp::ReplicaSet);
+    let goes_on = failing.is_none_or(LookUp::is_dispensable);
     let expected = subject.look_ups.iter().filter(|look_up| goes_on || **look_up <= failing.unwrap());
     let expected = expected.filter(|look_up| !fault.denies(at, **look_up));
     let expected: Vec<String> = expected.map(|look_up| format!("{} {}", look_up.kind(), look_up.name())).collect();
     assert_eq!(look_ups, expected, "{context}");
 
+    let warned: Vec<&str> = response.warnings.iter().flatten().map(String::as_str).collect();
+    let unlimited = || parted(&format!("namespace: resources are as configured: {told}"));
+    if subject.kind == "Deployment" {
+        assert_eq!((response.accepted, &response.mutated_object), (true, &None), "{context}");
+        let asks = subject.namespace.is_none();
+        let (said, log) = match failing {
+            None => (Vec::new(), None),
+            Some(LookUp::LimitRanges) => (unlimited(), Some(format!("WARNING resources as configured: {told}"))),
+            // Where its namespace cannot be read, nobody knows whether that asks.
+            Some(look_up) => {
+                let said = parted(&format!("Deployment: its pods cannot be injected: {told}"));
+                let said = if asks || look_up != LookUp::Namespace { said } else { Vec::new() };
+                (said, Some(format!("WARNING Deployment not checked: {told}")))
+            }
+        };
+        assert_eq!(warned, said, "{context}");
+        assert_eq!(logged, log.into_iter().collect::<Vec<_>>(), "{context}");
+        return;
+    }
     match failing {
-        None | Some(LookUp::ReplicaSet) => {
-            assert_eq!((response.accepted, &response.warnings), (true, &None), "{context}");
+        None | Some(LookUp::ReplicaSet | LookUp::Job | LookUp::LimitRanges) => {
+            let expected = if failing == Some(LookUp::LimitRanges) { unlimited() } else { Vec::new() };
+            assert!(response.accepted, "{context}");
+            assert_eq!(warned, expected, "{context}");
             let output = response.mutated_object.as_ref().unwrap_or_else(|| panic!("{context}: nothing changed"));
             if subject.end == "injected" {
                 assert_eq!(response.audit("injected"), Some("true"), "{context}");
-                let owner = if failing.is_some() { "linkerd.io/proxy-replicaset" } else { "linkerd.io/proxy-deployment" };
+                let found = !matches!(failing, Some(LookUp::ReplicaSet | LookUp::Job));
+                let owner = match (subject.look_ups == OF_A_JOB, found) {
+                    (false, true) => "linkerd.io/proxy-deployment",
+                    (false, false) => "linkerd.io/proxy-replicaset",
+                    (true, true) => "linkerd.io/proxy-cronjob",
+                    (true, false) => "linkerd.io/proxy-job",
+                };
                 assert!(output["metadata"]["labels"].get(owner).is_some(), "{context}: {}", output["metadata"]["labels"]);
             } else {
                 assert_eq!(response.audit("reason"), Some(subject.end), "{context}");
                 assert_eq!(output["metadata"]["annotations"]["config.linkerd.io/opaque-ports"], "3306", "{context}");
             }
-            let quiet = failing.is_none() || fault == Fault::NotFound;
-            let line = format!("WARNING owner taken as the root: {told}");
+            let of_limits = failing == Some(LookUp::LimitRanges);
+            let quiet = failing.is_none() || (fault == Fault::NotFound && !of_limits);
+            let line = format!("WARNING {}: {told}", if of_limits { "resources as configured" } else { "owner taken as the root" });
             assert_eq!(logged, if quiet { vec![] } else { vec![line] }, "{context}");
         }
         // Whether it is to be meshed is unknown, or how.
@@ -414,7 +508,7 @@ fn configuration_that_cannot_be_used() {
     for (at, data, problem) in table {
         let told = format!("{} cannot be used: {problem}", at.target());
         let answer = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data}).to_string();
-        for subject in subjects() {
+        for subject in subjects().into_iter().filter(|subject| subject.kind != "Deployment") {
             for on_error in ["reject", "skip"] {
                 for policy in &policies {
                     let context = format!("{}: {answer}, onError {on_error}, {}", subject.name, policy.name());

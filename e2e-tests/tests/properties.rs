@@ -13,6 +13,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "properties/forbidden.rs"]
+mod forbidden;
 #[path = "properties/garbage.rs"]
 mod garbage;
 #[path = "properties/random.rs"]

@@ -128,6 +128,10 @@ impl Running {
         Ok(Self { program, child: child.map_err(|error| StartError::Io("start a program", error))?, log })
     }
 
+    fn signal(&self, name: &str) -> io::Result<()> {
+        Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().map(drop)
+    }
+
     fn alive(&mut self) -> Result<(), StartError> {
         match self.child.try_wait() {
             Ok(None) => Ok(()),
@@ -159,8 +163,8 @@ pub struct ApiServer {
     url: String,
     authorization: String,
     // Fields are dropped in order: the server before its store, the folder last.
-    _server: Running,
-    _etcd: Running,
+    server: Running,
+    etcd: Running,
     folder: Folder,
 }
 
@@ -260,7 +264,7 @@ impl ApiServer {
         });
         // JSON is YAML.
         write("kubeconfig", &kubeconfig.to_string())?;
-        Ok(Self { agent, url, authorization, _server: server, _etcd: etcd, folder })
+        Ok(Self { agent, url, authorization, server, etcd, folder })
     }
 
     /// A file with which other programs reach the server, as a user who may do everything.
@@ -295,6 +299,48 @@ impl ApiServer {
     /// There is no answer.
     pub fn post(&self, path: &str, object: &Value) -> Result<Answer, AskError> {
         self.administrator().post(path, object)
+    }
+
+    /// Replaces the object at `path`, which begins with a slash.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn put(&self, path: &str, object: &Value) -> Result<Answer, AskError> {
+        let request = self.agent.put(format!("{}{path}", self.url)).header("Authorization", &self.authorization);
+        answer(request.send_json(object)?)
+    }
+
+    /// Deletes the object at `path`, which begins with a slash.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn delete(&self, path: &str) -> Result<Answer, AskError> {
+        answer(self.agent.delete(format!("{}{path}", self.url)).header("Authorization", &self.authorization).call()?)
+    }
+
+    /// Lets etcd stand still, so that nothing is read or written.
+    ///
+    /// # Errors
+    /// There is no program `kill`.
+    pub fn pause_store(&self) -> io::Result<()> {
+        self.etcd.signal("STOP")
+    }
+
+    /// Lets etcd go on.
+    ///
+    /// # Errors
+    /// There is no program `kill`.
+    pub fn resume_store(&self) -> io::Result<()> {
+        self.etcd.signal("CONT")
+    }
+
+    /// Ends the server; its etcd runs on.
+    ///
+    /// # Errors
+    /// It cannot be ended.
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.server.child.kill()?;
+        self.server.child.wait().map(drop)
     }
 
     /// Somebody who may do everything.

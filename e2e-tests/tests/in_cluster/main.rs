@@ -1,6 +1,8 @@
 //! The module where users run it: in a real policy server, called by a real API server, with what `artefacts` says about both.
 
 #[cfg(test)]
+mod failing;
+#[cfg(test)]
 mod injection;
 #[cfg(test)]
 mod limits;

@@ -62,6 +62,11 @@ impl Mesh {
         Some(Self { policies, api, folder })
     }
 
+    /// The policy server.
+    pub fn policies(&self) -> &PolicyServer {
+        &self.policies
+    }
+
     /// Gives the policy server its rights on the configuration.
     pub fn grant(&self) {
         for object in artefact("rbac.yaml").iter().filter(|object| object["kind"] == "RoleBinding") {

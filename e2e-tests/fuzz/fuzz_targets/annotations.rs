@@ -1,0 +1,3 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| e2e_tests::fuzz::annotations(data).unwrap());
