@@ -180,10 +180,20 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Failing,
         reference: reference!(
             "the namespace's LimitRanges, of type Pod",
-            "with `limitRange: apply`, the pod with its sidecar is above a maximum"
+            "with `limitRange: apply`, the pod with its sidecar is outside of its minimum, maximum or ratio"
         ),
-        sentence: "its {} {} come to {} with the proxy's, and a LimitRange allows pods {}",
+        sentence: "its {} {} come to {} with the proxy's, and a LimitRange {}",
         find: Find::Injected(surroundings::limit_range_of_pods),
+    },
+    Check {
+        name: "limit-range-unmet",
+        severity: Severity::Failing,
+        reference: reference!(
+            "the namespace's LimitRanges, of type Container",
+            "with `limitRange: apply`, one has a ratio, and an injected container no request or limit that it can be taken of"
+        ),
+        sentence: "a LimitRange with a {} ratio refuses {}, which has no {}; {}",
+        find: Find::Injected(surroundings::limit_range_unmet),
     },
     Check {
         name: "proxy-outlives-job",
@@ -242,18 +252,18 @@ pub const CHECKS: &[Check] = &[
             "annotations of the workload",
             "one would mean something on its pods, and its pod template does not have it"
         ),
-        sentence: "without effect outside of {}{}",
+        sentence: "read in its pod template only{}",
         find: Find::Anywhere(keys::annotations_on_workload),
     },
     Check {
         name: "unknown-annotation",
         severity: Severity::Ineffective,
         reference: reference!(
-            "the keys `config.linkerd.io/…`, `config.alpha.linkerd.io/…` and `config.beta.linkerd.io/…` of the pod and its namespace",
+            "the keys `config.linkerd.io/…`, `config.alpha.linkerd.io/…` and `config.beta.linkerd.io/…` of a pod in the mesh and its namespace, and of a Service",
             "there is no such annotation"
         ),
         sentence: "unknown{}",
-        find: Find::Injected(keys::unknown),
+        find: Find::Anywhere(keys::unknown),
     },
     Check {
         name: "wait-of-native-sidecar",
@@ -294,9 +304,9 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Surprising,
         reference: reference!(
             "the namespace's LimitRanges, of type Container",
-            "with `limitRange: apply`, a request or limit that is set would be refused, and was changed"
+            "with `limitRange: apply`, a request or limit would be refused as it is set, or for not being set, and no default gives it"
         ),
-        sentence: "a LimitRange {} the proxy's {} {} from {} to {}",
+        sentence: "a LimitRange {} {} {} {} {}to {}",
         find: Find::Injected(surroundings::limit_range),
     },
     Check {
@@ -306,8 +316,18 @@ pub const CHECKS: &[Check] = &[
             "requests and limits of CPU and memory",
             "all containers have equal ones, and an injected one has not, nor does LimitRanger fill them in: the pod is no longer Guaranteed, and without limits a ResourceQuota on them refuses it"
         ),
-        sentence: "no longer Guaranteed{}, for want of equal requests and limits of the proxy",
+        sentence: "no longer Guaranteed{}, for want of equal requests and limits of {}",
         find: Find::Injected(surroundings::quality_of_service),
+    },
+    Check {
+        name: "quota",
+        severity: Severity::Surprising,
+        reference: reference!(
+            "limits of CPU and memory",
+            "all containers have both, as a ResourceQuota on limits demands, and an injected one has not, nor does LimitRanger fill them in"
+        ),
+        sentence: "all containers have limits of CPU and memory but {}; quotas on limits refuse the pod",
+        find: Find::Injected(surroundings::quota),
     },
     Check {
         name: "tcp-probe",

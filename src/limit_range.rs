@@ -1,15 +1,23 @@
 //! What the limit ranges of a namespace make of the resources of the injected containers.
 //!
-//! In: the items of the namespace's LimitRanges, and the resources as configured. Out: resources that the API server accepts, and what
-//! had to be changed for it. LimitRanger itself only fills in what is not set, and refuses the pod where what is set does not fit.
+//! In: the items of the namespace's LimitRanges, and the resources as configured. Out: resources that the API server accepts, what had
+//! to be changed for it, and what no change of ours can mend. LimitRanger itself only fills in what is not set, and refuses the pod
+//! where what is set does not fit.
 //!
 //! Source: `SetDefaults_LimitRangeItem` in `pkg/apis/core/v1/defaults.go` and `plugin/pkg/admission/limitranger` of
 //! kubernetes/kubernetes.
 
+mod sum;
+
+pub(crate) use sum::Excess;
+
+use crate::annotation as key;
 use crate::parse::quantity::{self, Quantity};
-use crate::values::{Constraint, Resources};
-use crate::workload::{Container, List, Workload};
+use crate::render::container;
+use crate::values::{Constraint, Resources, Values};
+use crate::workload::{Workload, amount};
 use serde_json::Value;
+use sum::Added;
 
 /// One item of a LimitRange, as it is.
 pub type Item = Value;
@@ -26,9 +34,13 @@ impl Amount {
         Some(Amount { text: text.to_owned(), value: quantity::resource(text).ok()? })
     }
 
-    fn of(item: &Item, list: &str, resource: &str) -> Option<Amount> {
-        let value = item.get(list)?.get(resource)?;
-        Amount::read(value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str())
+    fn of(lists: &Value, list: &str, resource: &str) -> Option<Amount> {
+        Amount::read(&amount(lists, list, resource)?)
+    }
+
+    /// The thousandths in it; none where there are too many to count.
+    fn thousandths(&self) -> Option<u128> {
+        self.value.thousandths()
     }
 
     /// The amount of so many thousandths, as the resource is usually written.
@@ -38,7 +50,11 @@ impl Amount {
 }
 
 fn text_of(resource: &str, thousandths: u128) -> String {
-    if resource == "cpu" { format!("{thousandths}m") } else { thousandths.div_ceil(1000).to_string() }
+    if resource == "cpu" && !thousandths.is_multiple_of(1000) {
+        format!("{thousandths}m")
+    } else {
+        thousandths.div_ceil(1000).to_string()
+    }
 }
 
 /// What all items of a namespace say of one resource of a container.
@@ -75,32 +91,34 @@ fn narrower(old: Option<Amount>, new: Option<Amount>, is: fn(&Quantity, &Quantit
     }
 }
 
-/// An amount that was set and does not fit.
+/// An amount that is not as it was set, or that nobody set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
+    /// The container.
+    pub(crate) container: &'static str,
     /// The resource.
     pub(crate) resource: &'static str,
     /// `request` or `limit`.
     pub(crate) which: &'static str,
-    /// As it was set.
-    pub(crate) from: String,
+    /// As it was set; none where it was not.
+    pub(crate) from: Option<String>,
     /// As it has to be.
     pub(crate) to: String,
     /// Whether it is more than it was.
     pub(crate) raised: bool,
 }
 
-/// More than a LimitRange allows for all containers of a pod.
+/// An amount that a LimitRange asks for, and that nothing gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Excess {
+pub(crate) struct Gap {
+    /// The container.
+    pub(crate) container: &'static str,
     /// The resource.
     pub(crate) resource: &'static str,
-    /// `requests` or `limits`.
+    /// `request` or `limit`.
     pub(crate) which: &'static str,
-    /// What they come to.
-    pub(crate) sum: String,
-    /// What is allowed.
-    pub(crate) most: String,
+    /// The annotation that gives it; none has an effect on the debug container.
+    pub(crate) annotation: Option<&'static str>,
 }
 
 /// What became of the resources.
@@ -110,23 +128,52 @@ pub(crate) struct Report {
     pub(crate) unreadable: Option<String>,
     /// What was changed.
     pub(crate) changes: Vec<Change>,
-    /// What no change of ours could mend.
+    /// What is missing.
+    pub(crate) gaps: Vec<Gap>,
+    /// What is too much or too little for the pod as a whole.
     pub(crate) excesses: Vec<Excess>,
 }
 
-/// Fits resources into what the namespace's limit ranges ask of a container, and adds the pod up.
-pub(crate) fn fit(resources: &mut Resources, items: &[Item], pod: &Workload<'_>) -> Report {
+/// Fits the resources of the injected containers into what the namespace's limit ranges ask of a container, and adds the pod up.
+pub(crate) fn fit(values: &mut Values, items: &[Item], pod: &Workload<'_>) -> Report {
     let mut report = Report::default();
-    let rows =
-        [("cpu", &mut resources.cpu), ("memory", &mut resources.memory), ("ephemeral-storage", &mut resources.ephemeral_storage)];
-    for (resource, constraint) in rows {
-        report.changes.extend(fit_one(resource, constraint, &Bounds::of(items, "Container", resource)));
-        report.excesses.extend(excesses(resource, constraint, &Bounds::of(items, "Pod", resource), pod));
+    let debug = values.debug_enabled.then_some(&mut values.debug_resources);
+    for (container, resources) in [(container::PROXY, Some(&mut values.proxy.resources)), (container::DEBUG, debug)] {
+        for (resource, annotations, constraint) in resources.into_iter().flat_map(rows) {
+            let name = Name { container, resource, annotations };
+            fit_one(&name, constraint, &Bounds::of(items, "Container", resource), &mut report);
+        }
+    }
+    let added = Added::by(values);
+    for (resource, _, _) in rows(&mut values.proxy.resources) {
+        let (own, whole) = (Bounds::of(items, "Container", resource), Bounds::of(items, "Pod", resource));
+        report.excesses.extend(sum::excesses(resource, &added, &own, &whole, pod));
     }
     report
 }
 
-fn fit_one(resource: &'static str, constraint: &mut Constraint, bounds: &Bounds) -> Vec<Change> {
+/// What a message calls an amount by.
+struct Name {
+    container: &'static str,
+    resource: &'static str,
+    /// The annotations that set the proxy's request and limit.
+    annotations: [&'static str; 2],
+}
+
+/// A resource, the annotations that set its request and its limit, and both.
+type Row<'a> = (&'static str, [&'static str; 2], &'a mut Constraint);
+
+/// Every resource that is configured.
+fn rows(resources: &mut Resources) -> [Row<'_>; 3] {
+    [
+        ("cpu", [key::CPU_REQUEST, key::CPU_LIMIT], &mut resources.cpu),
+        ("memory", [key::MEMORY_REQUEST, key::MEMORY_LIMIT], &mut resources.memory),
+        ("ephemeral-storage", [key::EPHEMERAL_STORAGE_REQUEST, key::EPHEMERAL_STORAGE_LIMIT], &mut resources.ephemeral_storage),
+    ]
+}
+
+fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &mut Report) {
+    let resource = name.resource;
     let (set_limit, set_request) = (Amount::read(&constraint.limit), Amount::read(&constraint.request));
     // A request that is not set follows a limit that is; what is left open is filled in.
     let mut request = set_request.clone().or_else(|| set_limit.clone()).or_else(|| bounds.default_request.clone());
@@ -151,30 +198,46 @@ fn fit_one(resource: &'static str, constraint: &mut Constraint, bounds: &Bounds)
         if set_limit.is_none() { limit.clone_from(&request) } else { request.clone_from(&limit) }
     }
     if let Some(ratio) = &bounds.ratio {
-        limit = limit.or_else(|| request.clone());
-        if let Some(least) = limit.as_ref().and_then(|limit| share(resource, limit, ratio)) {
-            request = request.or_else(|| limit.clone());
+        let most = request.as_ref().and_then(|request| most_for(resource, request, ratio));
+        match most {
+            Some(most) if limit.is_none() => {
+                limit = Some(most);
+                bounds.max.iter().for_each(|max| moved(&mut limit, max, above));
+            }
+            Some(most) if set_limit.is_none() && set_request.is_some() => moved(&mut limit, &most, above),
+            _ => {}
+        }
+        if let Some(least) = limit.as_ref().and_then(|limit| least_for(resource, limit, ratio)) {
             moved(&mut request, &least, below);
         }
-    }
-    let mut changes = Vec::new();
-    for (which, set, now, text) in
-        [("request", set_request, &request, &mut constraint.request), ("limit", set_limit.clone(), &limit, &mut constraint.limit)]
-    {
-        let Some(now) = now else { continue };
-        match &set {
-            Some(set) if set.value == now.value => {}
-            Some(set) => {
-                let (from, to) = (set.text.clone(), now.text.clone());
-                changes.push(Change { resource, which, from, to, raised: now.value > set.value });
-                text.clone_from(&now.text);
-            }
-            // The API server writes a limit down as the request, too; that is not ours to do.
-            None if which == "request" && set_limit.is_some() && limit.as_ref().is_some_and(|l| l.value == now.value) => {}
-            None => text.clone_from(&now.text),
+        let lacks = |amount: &Option<Amount>| amount.as_ref().is_none_or(|amount| amount.thousandths() == Some(0));
+        let [of_request, of_limit] = name.annotations;
+        let gaps = [("request", lacks(&request), of_request), ("limit", lacks(&limit), of_limit)];
+        if let Some((which, _, annotation)) = gaps.into_iter().find(|(_, lacks, _)| *lacks) {
+            let annotation = (name.container == container::PROXY).then_some(annotation);
+            report.gaps.push(Gap { container: name.container, resource, which, annotation });
         }
     }
-    changes
+    let now = [
+        ("request", set_request, &bounds.default_request, request, &mut constraint.request),
+        ("limit", set_limit.clone(), &bounds.default, limit.clone(), &mut constraint.limit),
+    ];
+    for (which, set, default, now, text) in now {
+        let Some(now) = now else { continue };
+        let is = |other: &Option<Amount>| other.as_ref().is_some_and(|other| other.value == now.value);
+        // The API server writes a limit down as the request, too; that is not ours to do.
+        let is_followed = set.is_none() && which == "request" && set_limit.is_some() && is(&limit);
+        if is(&set) || is_followed {
+            continue;
+        }
+        // What a default gives is what LimitRanger would do, and nothing to tell of.
+        if set.is_some() || !is(default) {
+            let raised = set.as_ref().is_some_and(|set| now.value > set.value);
+            let from = set.map(|set| set.text);
+            report.changes.push(Change { container: name.container, resource, which, from, to: now.text.clone(), raised });
+        }
+        *text = now.text;
+    }
 }
 
 fn below(now: &Quantity, bound: &Quantity) -> bool {
@@ -185,45 +248,34 @@ fn above(now: &Quantity, bound: &Quantity) -> bool {
     now > bound
 }
 
-/// The least request that a limit may have: the limit by the ratio, rounded up.
-fn share(resource: &str, limit: &Amount, ratio: &Amount) -> Option<Amount> {
-    let ratio = ratio.value.thousandths().filter(|ratio| *ratio > 0)?;
-    let least = limit.value.thousandths()?.checked_mul(1000)?.div_ceil(ratio);
-    Amount::of_thousandths(resource, least)
+/// The greatest limit that a request may have by the ratio; none for nothing.
+fn most_for(resource: &str, request: &Amount, ratio: &Amount) -> Option<Amount> {
+    let (ratio, request) = (ratio.thousandths()?, request.thousandths().filter(|request| *request > 0)?);
+    let unit = unit(resource);
+    let most = request.checked_mul(ratio)?.checked_div(1000)?.checked_div(unit)?.checked_mul(unit)?;
+    let most = if exceeds(most, request, ratio) { most.saturating_sub(unit) } else { most };
+    Amount::of_thousandths(resource, most.max(request))
 }
 
-/// What the pod comes to with the sidecar, where that is too much.
-fn excesses(resource: &'static str, sidecar: &Constraint, bounds: &Bounds, pod: &Workload<'_>) -> Vec<Excess> {
-    let mut excesses = Vec::new();
-    for (which, own) in [("requests", &sidecar.request), ("limits", &sidecar.limit)] {
-        let Some(most) = &bounds.max else { continue };
-        let own = if own.is_empty() && which == "requests" { &sidecar.limit } else { own };
-        let sidecar = Amount::read(own).and_then(|amount| amount.value.thousandths()).unwrap_or_default();
-        let sum = sum(pod, which, resource).saturating_add(sidecar);
-        if most.value.thousandths().is_some_and(|most| sum > most) {
-            excesses.push(Excess { resource, which, sum: text_of(resource, sum), most: most.text.clone() });
-        }
-    }
-    excesses
+/// The least request that a limit may have by the ratio.
+fn least_for(resource: &str, limit: &Amount, ratio: &Amount) -> Option<Amount> {
+    let (ratio, limit) = (ratio.thousandths().filter(|ratio| *ratio > 0)?, limit.thousandths()?);
+    let unit = unit(resource);
+    let least = limit.checked_mul(1000)?.div_ceil(ratio).div_ceil(unit).checked_mul(unit)?;
+    let least = if exceeds(limit, least, ratio) { least.saturating_add(unit) } else { least };
+    Amount::of_thousandths(resource, least.min(limit))
 }
 
-/// What the containers of a pod come to, in thousandths: those that run together, or the init container that needs most.
-fn sum(pod: &Workload<'_>, which: &str, resource: &str) -> u128 {
-    let amount = |container: &Container<'_>| {
-        let of = |list: &str| container.amount(list, resource);
-        let text = of(which).or_else(|| if which == "requests" { of("limits") } else { None });
-        text.and_then(Amount::read).and_then(|amount| amount.value.thousandths()).unwrap_or_default()
-    };
-    let main: u128 = pod.containers_of(List::Main).map(|c| amount(&c)).fold(0, u128::saturating_add);
-    let (mut sidecars, mut peak) = (0_u128, 0_u128);
-    for container in pod.containers_of(List::Init) {
-        if container.field("restartPolicy").and_then(Value::as_str) == Some("Always") {
-            sidecars = sidecars.saturating_add(amount(&container));
-        } else {
-            peak = peak.max(sidecars.saturating_add(amount(&container)));
-        }
-    }
-    main.saturating_add(sidecars).max(peak)
+/// The thousandths in which a resource is counted.
+fn unit(resource: &str) -> u128 {
+    if resource == "cpu" { 1 } else { 1000 }
+}
+
+/// Whether a limit is more than so many thousandths of its request, as LimitRanger finds: in floating point, which may find an exact
+/// ratio exceeded.
+#[allow(clippy::cast_precision_loss, reason = "it is what LimitRanger loses, too")]
+fn exceeds(limit: u128, request: u128, ratio: u128) -> bool {
+    limit as f64 / request as f64 * 1000.0 > ratio as f64
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::decide::SkipReason;
 use crate::settings::{OnError, SettingsErrors, Source};
-use crate::warning::{MAX_CHARS, Warning, all_lines, lines, shortened};
+use crate::warning::{Warning, all_lines, lines, parted};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -199,7 +199,7 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
                     response.code = Some(500);
                     response.message = Some(format!("linkerd-injector-policy: {error}"));
                 }
-                OnError::Skip => response.warnings.push(shortened(&format!("not injected: {error}"), MAX_CHARS.saturating_mul(2))),
+                OnError::Skip => response.warnings.extend(parted(&format!("not injected: {error}"))),
             }
             (None, Vec::new())
         }

@@ -54,12 +54,6 @@ impl TemplateKind {
     pub fn place(&self) -> String {
         self.path.join(".")
     }
-
-    /// Where the annotations of its pods are.
-    #[must_use]
-    pub fn place_of_annotations(&self) -> String {
-        format!("{}.metadata.annotations", self.place())
-    }
 }
 
 /// A workload with its pod template.
@@ -123,14 +117,18 @@ mod tests {
     #[test]
     fn each_kind_is_read_at_its_own_place() {
         for (group, kind, place) in [
-            ("apps", "DaemonSet", "spec.template.metadata.annotations"),
-            ("apps", "Deployment", "spec.template.metadata.annotations"),
-            ("apps", "ReplicaSet", "spec.template.metadata.annotations"),
-            ("apps", "StatefulSet", "spec.template.metadata.annotations"),
-            ("batch", "Job", "spec.template.metadata.annotations"),
-            ("batch", "CronJob", "spec.jobTemplate.spec.template.metadata.annotations"),
+            ("apps", "DaemonSet", "/spec/template"),
+            ("apps", "Deployment", "/spec/template"),
+            ("apps", "ReplicaSet", "/spec/template"),
+            ("apps", "StatefulSet", "/spec/template"),
+            ("batch", "Job", "/spec/template"),
+            ("batch", "CronJob", "/spec/jobTemplate/spec/template"),
         ] {
-            assert_eq!(TemplateKind::of(group, kind).unwrap().place_of_annotations(), place, "{kind}");
+            let template = |name: &str| json!({"metadata": {"name": name}, "spec": {"containers": []}});
+            let mut workload = json!({"spec": {"template": template("a"), "jobTemplate": {"spec": {"template": template("b")}}}});
+            *workload.pointer_mut(place).unwrap() = template("it");
+            let read = Template::read(TemplateKind::of(group, kind).unwrap(), &workload).unwrap();
+            assert_eq!(read.pod.name(), "it", "{kind}");
         }
         assert_eq!(KINDS.len(), 6);
         for (group, kind) in

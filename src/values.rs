@@ -50,6 +50,8 @@ pub struct Values {
     pub debug_image: Image,
     /// Whether the debug container is added; no value of the chart says so, only annotations do.
     pub debug_enabled: bool,
+    /// Resources of the debug container; no value of the chart has any, only limit ranges give them.
+    pub debug_resources: Resources,
 }
 
 /// Values of the proxy container.

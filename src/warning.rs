@@ -1,4 +1,4 @@
-//! What a person is told: one line, at most 120 characters, stable from call to call.
+//! What a person is told: one line, or few where a sentence needs them, of at most 120 characters, stable from call to call.
 
 use serde_json::{Map, Value};
 use std::fmt;
@@ -70,11 +70,16 @@ impl Warning {
         self.passing
     }
 
-    /// Whether the warning is about an annotation that was not used, the case that `onInvalidAnnotation` decides.
+    /// Whether the warning is about an annotation of the object that was not used, the case that `onInvalidAnnotation` decides. Of
+    /// an annotation of the namespace, who wrote the object knows nothing.
     #[must_use]
     pub fn is_invalid_annotation(&self) -> bool {
-        let of_object = !matches!(self.place, Place::Configuration | Place::NamespaceAnnotations | Place::Workload(_));
-        self.unused && of_object
+        self.unused && matches!(self.place, Place::Annotation(_) | Place::Annotations)
+    }
+
+    /// The lines in which a client shows it: a value gives way to what is said of it, and a longer sentence goes on in another line.
+    fn lines(&self) -> Vec<String> {
+        if self.unused { vec![self.to_string()] } else { parted(&self.to_string()) }
     }
 }
 
@@ -94,7 +99,7 @@ fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut seen = Map::new();
     let mut more = 0_usize;
-    for line in warnings.iter().map(Warning::to_string) {
+    for line in warnings.iter().flat_map(Warning::lines) {
         if seen.insert(line.clone(), Value::Null).is_some() {
             continue;
         }
@@ -124,7 +129,7 @@ impl fmt::Display for Warning {
         };
         let line = match &self.value {
             None if self.unused => format!("{place} {}", self.problem),
-            None => format!("{place}: {}", self.problem),
+            None => return write!(f, "{place}: {}", self.problem),
             Some(value) => {
                 let rest = format!("{place}: \"\" is {}", self.problem).chars().count();
                 format!("{place}: {} is {}", quoted(value, MAX_CHARS.saturating_sub(rest).max(8)), self.problem)
@@ -150,6 +155,26 @@ pub fn shortened(text: &str, room: usize) -> String {
     let mut short: String = text.chars().take(room.saturating_sub(1)).collect();
     short.push('…');
     short
+}
+
+/// The text in lines that clients show whole, parted between words; an ellipsis says where it goes on. What is beyond a few lines
+/// is cut off.
+#[must_use]
+pub fn parted(text: &str) -> Vec<String> {
+    const MOST: usize = 4;
+    let mut lines = Vec::new();
+    let mut rest = text.to_owned();
+    while rest.chars().count() > MAX_CHARS && lines.len() < MOST.saturating_sub(1) {
+        let room: String = rest.chars().take(MAX_CHARS.saturating_sub(2)).collect();
+        // A word that fills a line is no place to go on from.
+        let Some((line, _)) = room.rsplit_once(' ').filter(|(line, _)| line.chars().count() > MAX_CHARS / 2) else { break };
+        let next = rest.strip_prefix(line).unwrap_or_default().trim_start();
+        let next = format!("… {next}");
+        lines.push(format!("{line} …"));
+        rest = next;
+    }
+    lines.push(shortened(&rest, MAX_CHARS));
+    lines
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::annotation;
 use crate::gather;
 use crate::warning::{quoted, shortened};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Kinds that are injected or annotated.
@@ -326,8 +327,14 @@ impl<'a> Container<'a> {
 
     /// An amount of a resource, of `requests` or `limits`.
     #[must_use]
-    pub fn amount(&self, list: &str, resource: &str) -> Option<&'a str> {
-        self.field("resources")?.get(list)?.get(resource)?.as_str()
+    pub fn amount(&self, list: &str, resource: &str) -> Option<Cow<'a, str>> {
+        amount(self.field("resources")?, list, resource)
+    }
+
+    /// Whether it is an init container that goes on running beside the others.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.field("restartPolicy").and_then(Value::as_str) == Some("Always")
     }
 
     /// Its mount of the service account's token.
@@ -348,6 +355,16 @@ impl<'a> Container<'a> {
             handlers.filter_map(|h| port_number(probe.get(h).and_then(|h| h.get("port"))))
         });
         declared.chain(probed)
+    }
+}
+
+/// An amount in the lists of some resources, of which the API takes numbers, too.
+#[must_use]
+pub fn amount<'a>(lists: &'a Value, list: &str, resource: &str) -> Option<Cow<'a, str>> {
+    match lists.get(list)?.get(resource)? {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.to_string())),
+        _ => None,
     }
 }
 

@@ -25,7 +25,7 @@ use e2e_tests::{
     query::Query,
     refusal::Refusal,
 };
-use linkerd_injector_policy::warning::{MAX_CHARS, shortened};
+use linkerd_injector_policy::warning::parted;
 use serde_json::{Value, json};
 
 /// Stands for what no answer may show.
@@ -385,7 +385,7 @@ fn assert_failed(response: &Response, message: &str, on_error: &str, context: &s
     if on_error == "skip" {
         assert!(response.accepted, "{context}");
         assert_eq!((&response.message, response.code), (&None, None), "{context}");
-        assert_eq!(response.warnings.as_deref(), Some(&[format!("not injected: {message}")][..]), "{context}");
+        assert_eq!(response.warnings.as_deref(), Some(&parted(&format!("not injected: {message}"))[..]), "{context}");
     } else {
         assert!(!response.accepted, "{context}");
         assert_eq!(response.message, Some(format!("linkerd-injector-policy: {message}")), "{context}");
@@ -427,8 +427,8 @@ fn assert_right(policy: &dyn Policy, subject: &Subject, at: LookUp, fault: Fault
     let expected: Vec<String> = expected.map(|look_up| format!("{} {}", look_up.kind(), look_up.name())).collect();
     assert_eq!(look_ups, expected, "{context}");
 
-    let warned: Vec<&str> = response.warnings.iter().flatten().map(String::as_str).collect();
-    let unlimited = || shortened(&format!("namespace: resources are as configured: {told}"), MAX_CHARS);
+    let warned: Vec<String> = response.warnings.clone().unwrap_or_default();
+    let unlimited = || parted(&format!("namespace: resources are as configured: {told}"));
     if subject.kind == "Deployment" {
         assert_eq!((response.accepted, &response.mutated_object), (true, &None), "{context}");
         let asks = subject.namespace.is_none();
@@ -437,21 +437,21 @@ fn assert_right(policy: &dyn Policy, subject: &Subject, at: LookUp, fault: Fault
             Some(LookUp::LimitRanges) => (Some(unlimited()), Some(format!("WARNING resources as configured: {told}"))),
             // Where its namespace cannot be read, nobody knows whether that asks.
             Some(look_up) => {
-                let said = shortened(&format!("Deployment: its pods cannot be injected: {told}"), MAX_CHARS);
+                let said = parted(&format!("Deployment: its pods cannot be injected: {told}"));
                 (
                     Some(said).filter(|_| asks || look_up != LookUp::Namespace),
                     Some(format!("WARNING Deployment not checked: {told}")),
                 )
             }
         };
-        assert_eq!(warned, said.iter().map(String::as_str).collect::<Vec<_>>(), "{context}");
+        assert_eq!(warned, said.unwrap_or_default(), "{context}");
         assert_eq!(logged, log.into_iter().collect::<Vec<_>>(), "{context}");
         return;
     }
     match failing {
         None | Some(LookUp::ReplicaSet | LookUp::Job | LookUp::LimitRanges) => {
-            let unlimited = Some(unlimited()).filter(|_| failing == Some(LookUp::LimitRanges));
-            assert_eq!((response.accepted, warned), (true, unlimited.iter().map(String::as_str).collect()), "{context}");
+            let unlimited = Some(unlimited()).filter(|_| failing == Some(LookUp::LimitRanges)).unwrap_or_default();
+            assert_eq!((response.accepted, warned), (true, unlimited), "{context}");
             let output = response.mutated_object.as_ref().unwrap_or_else(|| panic!("{context}: nothing changed"));
             if subject.end == "injected" {
                 assert_eq!(response.audit("injected"), Some("true"), "{context}");
@@ -573,11 +573,11 @@ fn requests_that_cannot_be_read() {
                 let context = format!("{request}, onError {on_error}, {}", policy.name());
                 let seen = ask(policy.as_ref(), &request, &settings(on_error), Grants::default(), cluster(None));
                 assert_eq!(seen.look_ups, [""; 0], "{context}");
-                let said = match on_error {
-                    "skip" => seen.response.warnings.as_ref().unwrap()[0].strip_prefix("not injected: "),
-                    _ => seen.response.message.as_ref().unwrap().strip_prefix("linkerd-injector-policy: "),
+                let (said, prefix) = match on_error {
+                    "skip" => (seen.response.warnings.as_ref().unwrap().join("\n").replace(" …\n… ", " "), "not injected: "),
+                    _ => (seen.response.message.clone().unwrap(), "linkerd-injector-policy: "),
                 };
-                let said = said.unwrap_or_else(|| panic!("{context}: {:?}", seen.response));
+                let said = said.strip_prefix(prefix).unwrap_or_else(|| panic!("{context}: {:?}", seen.response));
                 // Where reading ended is of no interest here.
                 let place = said.strip_prefix(told).unwrap_or_else(|| panic!("{context}: {said}"));
                 assert!(place.chars().all(|c| c.is_ascii_digit()), "{context}: {said}");

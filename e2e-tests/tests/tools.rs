@@ -110,7 +110,7 @@ spec:
             format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {metadata}\nspec: {{template: {{{template}}}}}\n");
         let told = [
             "warning: Deployment/web: pod: port 4191 of container app is the proxy's admin port, and only one of them can listen on it",
-            "warning: Deployment/web: Deployment: \"config.linkerd.io/proxy-uid\" is without effect outside of spec.template.metadata.annotations",
+            "warning: Deployment/web: Deployment: \"config.linkerd.io/proxy-uid\" is read in its pod template only",
             "warning: Deployment/web: annotations: \"config.linkerd.io/skip-inbond-ports\" is unknown; did you mean skip-inbound-ports",
         ];
         let enabled = "linkerd.io/inject=enabled";

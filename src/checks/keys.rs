@@ -1,10 +1,11 @@
 //! Words of people that nobody reads: keys that are none, labels that should be annotations, annotations in the wrong place.
 
-use super::{Finding, Injection, Scene};
+use super::{Finding, Scene};
 use crate::annotation as key;
 use crate::decide::{Inject, SkipReason};
 use crate::overrides::OVERRIDES;
 use crate::warning::Place;
+use crate::workload::Kind;
 
 /// Where the annotations live that configure a proxy.
 const DOMAINS: [&str; 3] = ["config.linkerd.io/", "config.alpha.linkerd.io/", "config.beta.linkerd.io/"];
@@ -76,11 +77,15 @@ pub(super) fn annotations_on_workload(scene: &Scene<'_>) -> Vec<Finding> {
         more => format!(", as are {more} others"),
     };
     let place = Place::Workload(template.kind.kind);
-    vec![Finding::of_value(place, first, &[&template.kind.place_of_annotations(), &others])]
+    vec![Finding::of_value(place, first, &[&others])]
 }
 
 /// Keys of Linkerd's domains that are none.
-pub(super) fn unknown(scene: &Scene<'_>, _: &Injection<'_>) -> Vec<Finding> {
+pub(super) fn unknown(scene: &Scene<'_>) -> Vec<Finding> {
+    // A service is asked for its opaque ports, in the mesh or not.
+    if !scene.reasons.is_empty() && scene.pod.kind() != Kind::Service {
+        return Vec::new();
+    }
     let own = scene.pod.annotations().into_iter().flat_map(|map| map.keys()).map(|key| (Place::Annotations, key));
     let namespace = scene.namespace.into_iter().flat_map(|n| n.annotations.keys());
     let all = own.chain(namespace.map(|key| (Place::NamespaceAnnotations, key)));

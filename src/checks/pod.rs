@@ -31,7 +31,10 @@ pub(super) fn ports_of_the_proxy(scene: &Scene<'_>, injection: &Injection<'_>) -
 pub(super) fn users_of_the_proxy(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let proxy = &injection.values.proxy;
     let mut findings = Vec::new();
-    for container in scene.pod.containers() {
+    // One that ends before the proxy starts does well to send what it sends unseen.
+    let beside_proxy = |container: &Container<'_>| injection.patch.place == ProxyPlace::Native || container.goes_on();
+    let init = scene.pod.containers_of(List::Init).filter(beside_proxy);
+    for container in scene.pod.containers_of(List::Main).chain(init) {
         for (field, what, own) in [("runAsUser", "user", Some(proxy.uid)), ("runAsGroup", "group", proxy.gid)] {
             let id = container.security(field).or_else(|| scene.pod.security(field)).and_then(Value::as_i64);
             if let (Some(id), Some(own)) = (id, own)
@@ -71,7 +74,10 @@ pub(super) fn tcp_probes(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Fi
     let skipped = ports::list(&injection.values.proxy_init.ignore_inbound_ports, &|name| names.get(name).copied());
     let skipped = ports::PortSet::of(skipped.ranges);
     let is_redirected = |container: &Container<'_>, probe: &str| {
-        let port = container.field(probe).and_then(|p| p.get("tcpSocket")?.get("port"));
+        let socket = container.field(probe).and_then(|p| p.get("tcpSocket"));
+        // One that names a host need not come to the pod.
+        let own = socket.filter(|socket| socket.get("host").and_then(Value::as_str).unwrap_or_default().is_empty());
+        let port = own.and_then(|socket| socket.get("port"));
         let number = port_number(port).or_else(|| port_of_container(container, port?.as_str()?));
         number.is_some_and(|number| !skipped.contains(number))
     };

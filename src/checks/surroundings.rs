@@ -2,7 +2,7 @@
 
 use super::{Finding, Injection, Scene};
 use crate::annotation as key;
-use crate::limit_range::Excess;
+use crate::limit_range::{Excess, Gap};
 use crate::parse::quantity::{self, Quantity};
 use crate::render::container;
 use crate::warning::Place;
@@ -100,34 +100,76 @@ pub(super) fn limit_ranges_unread(_: &Scene<'_>, injection: &Injection<'_>) -> V
 /// What limit ranges changed.
 pub(super) fn limit_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let changes = injection.limits.changes.iter().map(|change| {
-        let moved = if change.raised { "raises" } else { "lowers" };
-        Finding::new(Place::Namespace, &[moved, change.resource, change.which, &change.from, &change.to])
+        let (does, from) = match &change.from {
+            Some(from) if change.raised => ("raises", format!("from {from} ")),
+            Some(from) => ("lowers", format!("from {from} ")),
+            None => ("sets", String::new()),
+        };
+        Finding::new(Place::Namespace, &[does, owner(change.container), change.resource, change.which, &from, &change.to])
     });
     changes.collect()
 }
 
+/// What they ask of a container, and nothing gives.
+pub(super) fn limit_range_unmet(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
+    let found = |Gap { container, resource, which, annotation }: &Gap| {
+        let advice = match annotation.and_then(|annotation| annotation.rsplit('/').next()) {
+            Some(annotation) => format!("set {annotation}"),
+            None => "give it a default".to_owned(),
+        };
+        Finding::new(Place::Namespace, &[resource, container, which, &advice])
+    };
+    injection.limits.gaps.iter().map(found).collect()
+}
+
+/// Whose amounts a sentence is about.
+fn owner(name: &str) -> &str {
+    if name == container::PROXY { "the proxy's" } else { "the debug container's" }
+}
+
 /// What they allow a pod, and the pod exceeds.
 pub(super) fn limit_range_of_pods(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
-    let found = |Excess { resource, which, sum, most }: &Excess| Finding::new(Place::Pod, &[resource, which, sum, most]);
+    let found = |Excess { resource, which, sum, bound }: &Excess| Finding::new(Place::Pod, &[resource, which, sum, bound]);
     injection.limits.excesses.iter().map(found).collect()
 }
 
-/// A pod whose containers all have what the sidecar lacks: limits of CPU and memory, and requests that are equal. Where LimitRanger
-/// gave the pod its own, it gives the sidecar the same.
+/// A pod whose containers all have what an injected one lacks: limits of CPU and memory, and requests that are equal.
 pub(super) fn quality_of_service(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
-    let patch = injection.patch;
-    let injected = || [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten().map(Container::of);
-    let lost = scene.pod.annotation(key::LIMIT_RANGER).is_none()
+    let Some(lacking) = alone_without(scene, injection, is_guaranteed) else { return Vec::new() };
+    let refused = if alone_without(scene, injection, is_limited).is_some() { ", and refused by quotas on limits" } else { "" };
+    vec![Finding::new(Place::Pod, &[refused, lacking])]
+}
+
+/// A pod whose containers all have limits, and an injected one none. No quota can be read; that all have both is a sign of one, where
+/// a limit of memory alone is mere custom.
+pub(super) fn quota(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
+    if alone_without(scene, injection, is_guaranteed).is_some() {
+        return Vec::new();
+    }
+    let lacking = alone_without(scene, injection, is_limited);
+    lacking.map(|lacking| Finding::new(Place::Pod, &[lacking])).into_iter().collect()
+}
+
+/// The injected container that is not as all others are. Where LimitRanger gave the pod its resources, it gives the sidecar the same.
+fn alone_without(scene: &Scene<'_>, injection: &Injection<'_>, is: fn(&Container<'_>) -> bool) -> Option<&'static str> {
+    let all = scene.pod.annotation(key::LIMIT_RANGER).is_none()
         && scene.pod.containers().next().is_some()
-        && scene.pod.containers().all(|container| is_guaranteed(&container))
-        && !injected().all(|container| is_guaranteed(&container));
-    let unlimited = injected().any(|container| ["cpu", "memory"].iter().any(|r| container.amount("limits", r).is_none()));
-    let refused = if unlimited { ", and refused by quotas on limits" } else { "" };
-    lost.then(|| Finding::new(Place::Pod, &[refused])).into_iter().collect()
+        && scene.pod.containers().all(|container| is(&container));
+    let patch = injection.patch;
+    let lacks = |containers: &[Option<&Value>]| containers.iter().flatten().any(|container| !is(&Container::of(container)));
+    match all {
+        true if lacks(&[Some(&patch.init), Some(&patch.proxy)]) => Some("the proxy"),
+        true if lacks(&[patch.debug.as_ref()]) => Some("the debug container"),
+        _ => None,
+    }
+}
+
+fn is_limited(container: &Container<'_>) -> bool {
+    ["cpu", "memory"].iter().all(|resource| container.amount("limits", resource).is_some())
 }
 
 fn is_guaranteed(container: &Container<'_>) -> bool {
-    let amount = |list: &str, resource: &str| -> Option<Quantity> { quantity::resource(container.amount(list, resource)?).ok() };
+    let amount = |list: &str, resource: &str| -> Option<Quantity> { quantity::resource(&container.amount(list, resource)?).ok() };
     ["cpu", "memory"].into_iter().all(|resource| {
         let Some(limit) = amount("limits", resource).filter(|limit| limit.thousandths() != Some(0)) else { return false };
         container.amount("requests", resource).is_none() || amount("requests", resource) == Some(limit)

@@ -10,7 +10,7 @@ use crate::openshift::{self, UidRange};
 use crate::overrides::{self, Annotations};
 use crate::owner::{self, Owner};
 use crate::render::{self, Mesh};
-use crate::settings::{LimitRange, OpenshiftUid, Settings, Source};
+use crate::settings::{LimitRange, OnInvalidAnnotation, OpenshiftUid, Settings, Source};
 use crate::template::Template;
 use crate::values::{ValueFault, Values};
 use crate::warning::{Place, Warning};
@@ -52,6 +52,9 @@ impl Evaluation<'_> {
         let mut warnings = Vec::new();
         if reasons.contains(&SkipReason::InvalidAtWorkload) {
             warnings.extend(unknown_inject(Place::Annotation(key::INJECT), self.object.annotation(key::INJECT)));
+            if self.settings.on_invalid_annotation == OnInvalidAnnotation::Reject {
+                warnings.extend(self.other_invalid_annotations());
+            }
         }
         let left_out = |kind: &&str| self.settings.skip_owner_kinds.iter().any(|skipped| skipped == *kind);
         if self.template.is_some_and(|template| template.kind.owners.iter().any(left_out)) {
@@ -111,28 +114,48 @@ impl Evaluation<'_> {
         }
         warnings.extend(faults.iter().map(|fault| Warning::plain(Place::Configuration, fault)));
         warnings.extend(owner.as_ref().and_then(render::owner_label_warning));
+        let (patch, proxy_version, more) = self.render(&namespace, values, owner.clone(), &|values| self.limits(values));
+        warnings.extend(more);
+        Ok(Decision::In { patch: Box::new(patch), proxy_version, owner, warnings })
+    }
 
+    /// What an object that is rejected for one annotation would be rejected for next; nothing where that cannot be known.
+    fn other_invalid_annotations(&self) -> Vec<Warning> {
+        let (Ok(namespace), Ok((values, _))) = (self.namespace(), self.values()) else { return Vec::new() };
+        let (_, _, mut warnings) = self.render(&namespace, values, None, &|_| limit_range::Report::default());
+        warnings.retain(Warning::is_invalid_annotation);
+        warnings
+    }
+
+    /// What is added to the pod, the version of its proxy, and what there is to say of it.
+    fn render(
+        &self,
+        namespace: &Namespace,
+        mut values: Values,
+        owner: Option<Owner>,
+        limits: &dyn Fn(&mut Values) -> limit_range::Report,
+    ) -> (render::PodPatch, String, Vec<Warning>) {
         let (default_opaque_ports, configured_ports) = (values.proxy.opaque_ports.clone(), values.proxy.ports);
         let annotations = Annotations::new(self.object, &namespace.annotations);
-        let uid_range = self.uid_range(&namespace);
+        let uid_range = self.uid_range(namespace);
         let of_range =
             uid_range.and_then(|(range, _)| range?.of_proxy()).filter(|_| values.proxy.uid == Values::default().proxy.uid);
         if let Some(uid) = of_range {
             openshift::run_as(&mut values, uid);
         }
         let mut scope = overrides::apply(values, &annotations);
-        let limits = self.limits(&mut scope.values);
+        let limits = limits(&mut scope.values);
         let mesh = Mesh {
             control_plane: &self.settings.control_plane_namespace,
             namespace: self.namespace,
-            owner: owner.clone(),
+            owner,
             annotations: annotations.clone(),
             added_by: &scope.added_by,
             uid_of_range: of_range.is_some(),
             default_opaque_ports: &default_opaque_ports,
         };
         let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);
-        warnings.append(&mut scope.warnings);
+        let mut warnings = std::mem::take(&mut scope.warnings);
         warnings.append(&mut patch.warnings);
         warnings.extend(self.hidden.forbidden(&patch.annotations));
         let injection = Injection {
@@ -143,8 +166,8 @@ impl Evaluation<'_> {
             limits: &limits,
             uid_range,
         };
-        warnings.extend(checks::of_injected(&self.scene(Some(&namespace), &[]), &injection));
-        Ok(Decision::In { proxy_version: scope.values.proxy_version().to_owned(), patch: Box::new(patch), owner, warnings })
+        warnings.extend(checks::of_injected(&self.scene(Some(namespace), &[]), &injection));
+        (patch, scope.values.proxy_version().to_owned(), warnings)
     }
 
     /// The range of user ids of an OpenShift namespace, where the settings say to follow it: as it is read, and its text.
@@ -159,7 +182,7 @@ impl Evaluation<'_> {
             return limit_range::Report::default();
         }
         match self.cluster.limit_ranges(self.namespace) {
-            Ok(items) => limit_range::fit(&mut values.proxy.resources, &items, &self.object),
+            Ok(items) => limit_range::fit(values, &items, &self.object),
             Err(error) => {
                 self.cluster.log("warning", &format!("resources as configured: {error}"));
                 limit_range::Report { unreadable: Some(error.to_string()), ..limit_range::Report::default() }

@@ -1,7 +1,8 @@
 //! Resources as LimitRanger accepts them.
 
-use super::{Bounds, Change, Item, fit, fit_one};
-use crate::values::{Constraint, Resources};
+use super::{Bounds, Change, Gap, Item, Name, Report, fit, fit_one};
+use crate::annotation as key;
+use crate::values::{Constraint, Values};
 use crate::workload::{Kind, Workload};
 use serde_json::{Value, json};
 
@@ -14,11 +15,18 @@ fn fitted(request: &str, limit: &str, item: Value) -> (String, String, Vec<Strin
     let mut item = item;
     item["type"] = json!("Container");
     let mut constraint = Constraint { limit: limit.to_owned(), request: request.to_owned() };
-    let changes = fit_one("cpu", &mut constraint, &Bounds::of(&items(json!([item])), "Container", "cpu"));
-    let said =
-        |Change { which, from, to, raised, .. }: Change| format!("{which} {from} {} {to}", if raised { "up" } else { "down" });
-    (constraint.request, constraint.limit, changes.into_iter().map(said).collect())
+    let mut report = Report::default();
+    fit_one(&CPU, &mut constraint, &Bounds::of(&items(json!([item])), "Container", "cpu"), &mut report);
+    let changed = |Change { which, from, to, raised, .. }: Change| match from {
+        Some(from) => format!("{which} {from} {} {to}", if raised { "up" } else { "down" }),
+        None => format!("{which} set {to}"),
+    };
+    let missing = |Gap { which, .. }: Gap| format!("no {which}");
+    let said = report.changes.into_iter().map(changed).chain(report.gaps.into_iter().map(missing));
+    (constraint.request, constraint.limit, said.collect())
 }
+
+const CPU: Name = Name { container: "linkerd-proxy", resource: "cpu", annotations: [key::CPU_REQUEST, key::CPU_LIMIT] };
 
 #[test]
 fn what_is_set_is_kept_within_bounds_and_what_is_not_is_filled_in() {
@@ -38,29 +46,59 @@ fn what_is_set_is_kept_within_bounds_and_what_is_not_is_filled_in() {
         (("", "80m"), cpu("min", "100m"), ("", "100m"), vec!["limit 80m up 100m"]),
         (("2", "3"), cpu("max", "1"), ("1", "1"), vec!["request 2 down 1", "limit 3 down 1"]),
         (("2", ""), cpu("max", "1"), ("1", "1"), vec!["request 2 down 1"]),
+        (("", ""), json!({"max": {"cpu": "1"}, "default": {"cpu": "500m"}}), ("500m", "500m"), vec![]),
         (("0.1", "1000m"), both("100m", "1"), ("0.1", "1000m"), vec![]),
         // Of a request above the default limit, it is the limit that nobody asked for.
-        (("2", ""), cpu("default", "1"), ("2", "2"), vec![]),
-        (("2", ""), json!({"default": {"cpu": "1"}, "max": {"cpu": "1500m"}}), ("1500m", "1500m"), vec!["request 2 down 1500m"]),
+        (("2", ""), cpu("default", "1"), ("2", "2"), vec!["limit set 2"]),
+        (
+            ("2", ""),
+            json!({"default": {"cpu": "1"}, "max": {"cpu": "1500m"}}),
+            ("1500m", "1500m"),
+            vec!["request 2 down 1500m", "limit set 1500m"],
+        ),
         (("", "500m"), json!({"default": {"cpu": "1"}, "defaultRequest": {"cpu": "1"}}), ("", "500m"), vec![]),
         (("100m", "1"), cpu("maxLimitRequestRatio", "4"), ("250m", "1"), vec!["request 100m up 250m"]),
         (("300m", "1"), cpu("maxLimitRequestRatio", "3"), ("334m", "1"), vec!["request 300m up 334m"]),
         (("250m", "1"), cpu("maxLimitRequestRatio", "4"), ("250m", "1"), vec![]),
-        (("100m", ""), cpu("maxLimitRequestRatio", "4"), ("100m", "100m"), vec![]),
+        (("100m", ""), cpu("maxLimitRequestRatio", "4"), ("100m", "400m"), vec!["limit set 400m"]),
+        (("20m", ""), cpu("maxLimitRequestRatio", "1.33"), ("20m", "26m"), vec!["limit set 26m"]),
+        (("100m", ""), json!({"max": {"cpu": "300m"}, "maxLimitRequestRatio": {"cpu": "4"}}), ("100m", "300m"), vec![]),
+        (("20m", ""), json!({"max": {"cpu": "300m"}, "maxLimitRequestRatio": {"cpu": "4"}}), ("20m", "80m"), vec!["limit set 80m"]),
+        (("", "1"), cpu("maxLimitRequestRatio", "4"), ("", "1"), vec![]),
+        // Where nobody set either, the request of the defaults grows.
+        (
+            ("", ""),
+            json!({"default": {"cpu": "1"}, "defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"cpu": "4"}}),
+            ("250m", "1"),
+            vec!["request set 250m"],
+        ),
+        (
+            ("", ""),
+            json!({"defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"cpu": "4"}}),
+            ("100m", "400m"),
+            vec!["limit set 400m"],
+        ),
+        (("", ""), cpu("maxLimitRequestRatio", "4"), ("", ""), vec!["no request"]),
+        (("0", ""), cpu("maxLimitRequestRatio", "4"), ("0", ""), vec!["no request"]),
+        (("0", "0"), cpu("maxLimitRequestRatio", "4"), ("0", "0"), vec!["no request"]),
+        // LimitRanger divides in floating point, and finds 229369/7000 above 32.767.
+        (("7", ""), cpu("maxLimitRequestRatio", "32.767"), ("7", "229368m"), vec!["limit set 229368m"]),
+        (("1", "229369m"), cpu("maxLimitRequestRatio", "32.767"), ("7001m", "229369m"), vec!["request 1 up 7001m"]),
         // What cannot be read binds nobody.
         (("1", ""), cpu("min", "many"), ("1", ""), vec![]),
         (("1", ""), json!({"min": {"cpu": 2}}), ("2", ""), vec!["request 1 up 2"]),
         (("1", ""), json!({"min": {"memory": "2"}}), ("1", ""), vec![]),
     ] {
-        let (request, limit, said) = fitted(set.0, set.1, item.clone());
+        let (request, limit, mut said) = fitted(set.0, set.1, item.clone());
         assert_eq!(
-            ((request.as_str(), limit.as_str()), said),
-            (expected, changes.into_iter().map(str::to_owned).collect()),
+            ((request.as_str(), limit.as_str()), said.iter().map(String::as_str).collect::<Vec<_>>()),
+            (expected, changes),
             "{set:?} {item}"
         );
-        // What was accepted once is accepted as it is.
+        // What was accepted once is accepted as it is, and what is missing still is.
         let again = fitted(&request, &limit, item.clone());
-        assert_eq!(again, (request, limit, vec![]), "{set:?} {item} again");
+        said.retain(|line| line.starts_with("no "));
+        assert_eq!(again, (request, limit, said), "{set:?} {item} again");
     }
 }
 
@@ -72,29 +110,106 @@ fn the_narrowest_of_several_binds_and_the_first_default_counts() {
         {"type": "Pod", "min": {"cpu": "5"}},
     ]));
     let mut constraint = Constraint { limit: String::new(), request: "10m".to_owned() };
-    let changes = fit_one("cpu", &mut constraint, &Bounds::of(&several, "Container", "cpu"));
-    assert_eq!((constraint.request.as_str(), constraint.limit.as_str(), changes.len()), ("200m", "1", 1));
+    let mut report = Report::default();
+    fit_one(&CPU, &mut constraint, &Bounds::of(&several, "Container", "cpu"), &mut report);
+    assert_eq!((constraint.request.as_str(), constraint.limit.as_str(), report.changes.len()), ("200m", "1", 1));
+}
+
+#[test]
+fn bytes_are_whole() {
+    let mut values = Values::default();
+    values.proxy.resources.memory.request = "10".to_owned();
+    let pod = json!({"spec": {"containers": []}});
+    let view = Workload::read(Kind::Pod, &pod).unwrap();
+    let report = fit(&mut values, &items(json!([{"type": "Container", "maxLimitRequestRatio": {"memory": "1.55"}}])), &view);
+    assert_eq!((values.proxy.resources.memory.limit.as_str(), report.changes.len()), ("15", 1));
+}
+
+#[test]
+fn the_debug_container_is_filled_in_too() {
+    let pod = json!({"spec": {"containers": []}});
+    let view = Workload::read(Kind::Pod, &pod).unwrap();
+    let item =
+        json!([{"type": "Container", "defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"cpu": "4", "memory": "2"}}]);
+    let mut values = Values { debug_enabled: true, ..Values::default() };
+    values.proxy.resources.memory.request = "10Mi".to_owned();
+    let report = fit(&mut values, &items(item), &view);
+    assert_eq!(values.debug_resources.cpu, Constraint { request: "100m".to_owned(), limit: "400m".to_owned() });
+    assert_eq!(values.debug_resources.memory, Constraint::default());
+    let gaps = [Gap { container: "linkerd-debug", resource: "memory", which: "request", annotation: None }];
+    assert_eq!(report.gaps, gaps);
+    let changed: Vec<_> = report.changes.iter().map(|c| (c.container, c.resource, c.which, c.to.as_str())).collect();
+    let expected = [
+        ("linkerd-proxy", "cpu", "limit", "400m"),
+        ("linkerd-proxy", "memory", "limit", "20971520"),
+        ("linkerd-debug", "cpu", "limit", "400m"),
+    ];
+    assert_eq!(changed, expected);
+}
+
+/// What a LimitRange of pods finds in a pod with these memory limits of the proxy, in each place that it can have.
+fn excesses(pod: &Value, limits: Value, own: &str, native: bool, container: Value) -> Vec<String> {
+    let view = Workload::read(Kind::Pod, pod).unwrap();
+    let mut values = Values::default();
+    values.proxy.native_sidecar = native;
+    own.clone_into(&mut values.proxy.resources.memory.limit);
+    let (mut whole, mut each) = (limits, container);
+    whole["type"] = json!("Pod");
+    each["type"] = json!("Container");
+    let report = fit(&mut values, &items(json!([whole, each])), &view);
+    report.excesses.iter().map(|e| format!("{} {} {}", e.which, e.sum, e.bound)).collect()
+}
+
+fn running() -> Value {
+    let container = |name: &str, memory: Value| json!({"name": name, "resources": {"limits": {"memory": memory}}});
+    let mut sidecar = container("side", json!("10"));
+    sidecar["restartPolicy"] = json!("Always");
+    json!({"spec": {
+        "containers": [container("a", json!("30")), container("b", json!(20))],
+        // The first of these runs alone, the last beside the sidecar.
+        "initContainers": [container("early", json!("50")), sidecar, container("late", json!("60"))],
+    }})
 }
 
 #[test]
 fn a_pod_is_added_up_as_it_runs() {
-    let container = |name: &str, memory: &str| json!({"name": name, "resources": {"limits": {"memory": memory}}});
-    let mut sidecar = container("side", "10");
-    sidecar["restartPolicy"] = json!("Always");
-    let pod = json!({"spec": {
-        "containers": [container("a", "30"), container("b", "20")],
-        // The first of these runs alone, the last beside the sidecar.
-        "initContainers": [container("early", "50"), sidecar, container("late", "60")],
-    }});
-    let view = Workload::read(Kind::Pod, &pod).unwrap();
-    let excess = |most: &str, own: &str| {
-        let mut resources = Resources::default();
-        own.clone_into(&mut resources.memory.limit);
-        let report = fit(&mut resources, &items(json!([{"type": "Pod", "max": {"memory": most}}])), &view);
-        report.excesses.iter().map(|e| format!("{} {}", e.which, e.sum)).collect::<Vec<_>>()
-    };
-    assert_eq!(excess("70", ""), [] as [String; 0]);
-    assert_eq!(excess("69", ""), ["requests 70", "limits 70"]);
-    assert_eq!(excess("75", "5"), [] as [String; 0]);
-    assert_eq!(excess("75", "6"), ["requests 76", "limits 76"]);
+    const NONE: [String; 0] = [];
+    let of = |most: &str, own: &str, native: bool| excesses(&running(), json!({"max": {"memory": most}}), own, native, json!({}));
+    assert_eq!(of("70", "", true), NONE);
+    assert_eq!(of("69", "", true), ["requests 70 allows pods 69", "limits 70 allows pods 69"]);
+    assert_eq!(of("75", "5", true), NONE);
+    assert_eq!(of("75", "6", true), ["requests 76 allows pods 75", "limits 76 allows pods 75"]);
+    // One that is not native is not there yet when the last of them runs.
+    assert_eq!(of("70", "10", false), NONE);
+    assert_eq!(of("70", "11", false), ["requests 71 allows pods 70", "limits 71 allows pods 70"]);
+    // The container that sets up its redirection is there alone, and has what the proxy has.
+    assert_eq!(of("75", "76", false).len(), 2);
+}
+
+#[test]
+fn containers_that_say_nothing_get_what_limit_ranges_give() {
+    let mut pod = running();
+    pod["spec"]["containers"][0]["resources"] = json!({});
+    let of = |container: Value| excesses(&pod, json!({"max": {"memory": "100"}}), "1", true, container);
+    assert_eq!(of(json!({"default": {"memory": "69"}})), [""; 0]);
+    assert_eq!(of(json!({"default": {"memory": "70"}})), ["requests 101 allows pods 100", "limits 101 allows pods 100"]);
+    assert_eq!(of(json!({"default": {"memory": "70"}, "defaultRequest": {"memory": "1"}})), ["limits 101 allows pods 100"]);
+}
+
+#[test]
+fn a_sidecar_may_make_a_pods_limit_too_small_or_too_large_for_its_request() {
+    let pod = |resources: Value| json!({"spec": {"containers": [{"name": "a", "resources": resources}]}});
+    let of = |resources: Value, limits: Value, own: &str| excesses(&pod(resources), limits, own, true, json!({}));
+    let asks = json!({"requests": {"memory": "200"}});
+    assert_eq!(of(asks.clone(), json!({"min": {"memory": "100"}}), ""), [""; 0]);
+    assert_eq!(of(asks, json!({"min": {"memory": "100"}}), "50"), ["limits 50 asks pods for 100"]);
+    let both = json!({"requests": {"memory": "100"}, "limits": {"memory": "200"}});
+    assert_eq!(of(both.clone(), json!({"maxLimitRequestRatio": {"memory": "2"}}), "50"), [""; 0]);
+    let expected = ["limits 250 for requests of 150 allows pods a ratio of 1.5"];
+    assert_eq!(of(both.clone(), json!({"maxLimitRequestRatio": {"memory": "1.5"}}), "50"), expected);
+    // What is said of the pod as a whole counts alone.
+    let mut whole = pod(both);
+    whole["spec"]["resources"] = json!({"requests": {"memory": "300"}, "limits": {"memory": 300}});
+    assert_eq!(excesses(&whole, json!({"max": {"memory": "300"}}), "50", true, json!({})), [""; 0]);
+    assert_eq!(excesses(&whole, json!({"max": {"memory": "299"}}), "50", true, json!({})).len(), 2);
 }

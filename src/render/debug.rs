@@ -2,7 +2,7 @@
 //!
 //! Source: `charts/partials/templates/_debug.tpl` of linkerd/linkerd2.
 
-use super::{container, json};
+use super::{container, json, resources::resources};
 use crate::values::Values;
 use k8s_openapi::api::core::v1::{Container, ExecAction, Probe};
 use serde_json::Value;
@@ -17,6 +17,7 @@ pub(super) fn container(values: &Values) -> Value {
         termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
         liveness_probe: infallible(),
         readiness_probe: infallible(),
+        resources: resources(&values.debug_resources),
         ..Container::default()
     })
 }

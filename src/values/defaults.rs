@@ -78,6 +78,7 @@ impl Default for Values {
             },
             debug_image: Image { name: text("cr.l5d.io/linkerd/debug"), version: text("edge-26.8.1"), pull_policy: String::new() },
             debug_enabled: false,
+            debug_resources: super::Resources::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The wording of warnings.
 
-use super::{MAX_CHARS, Place, Warning, shortened};
+use super::{MAX_CHARS, Place, Warning, lines, parted, shortened};
 
 const KEY: &str = "config.linkerd.io/proxy-uid";
 const LONGEST: &str = "config.linkerd.io/proxy-outbound-discovery-cache-unused-timeout";
@@ -60,16 +60,19 @@ fn no_line_is_longer_than_clients_show() {
     let problem = "a duration whose unit is none of ns, us, ms, s, m, h";
     let warning = Warning::unused(Place::NamespaceAnnotation(LONGEST), &"é".repeat(300), problem);
     let expected = format!("namespace's {LONGEST}: \"{}…\" is a duration whose unit is non…", "é".repeat(7));
-    assert_eq!(warning.to_string(), expected);
-    assert_eq!(warning.to_string().chars().count(), MAX_CHARS);
-    assert_eq!(Warning::plain(Place::Pod, "x".repeat(300)).to_string().chars().count(), MAX_CHARS);
+    assert_eq!(lines(&[warning]), [expected.as_str()]);
+    assert_eq!(expected.chars().count(), MAX_CHARS);
+    assert_eq!(lines(&[Warning::plain(Place::Pod, "x".repeat(300))]), [format!("pod: {}…", "x".repeat(114))]);
 }
 
 #[test]
-fn only_unused_annotations_are_invalid_annotations() {
+fn only_unused_annotations_of_the_object_are_invalid_annotations() {
     for (warning, expected) in [
         (Warning::unused(Place::Annotation(KEY), "x", "bad"), true),
-        (Warning::unused(Place::NamespaceAnnotation(KEY), "x", "bad"), true),
+        (Warning::unused(Place::Annotations, "x", "bad"), true),
+        (Warning::unused(Place::NamespaceAnnotation(KEY), "x", "bad"), false),
+        (Warning::unused(Place::NamespaceAnnotations, "x", "bad"), false),
+        (Warning::unused(Place::Workload("Job"), "x", "bad"), false),
         (Warning::unused_unseen(Place::Annotation(KEY), "bad"), true),
         (Warning::unused(Place::Configuration, "x", "bad"), false),
         (Warning::plain(Place::Annotation(KEY), "so"), false),
@@ -78,6 +81,20 @@ fn only_unused_annotations_are_invalid_annotations() {
     ] {
         assert_eq!(warning.is_invalid_annotation(), expected, "{warning}");
     }
+}
+
+#[test]
+fn a_long_sentence_goes_on_in_another_line() {
+    let words = |count: usize| vec!["word"; count].join(" ");
+    for (count, expected) in [(24, vec![24]), (25, vec![23, 2]), (46, vec![23, 23]), (47, vec![23, 23, 1])] {
+        let lines = parted(&words(count));
+        assert_eq!(lines.iter().map(|line| line.matches("word").count()).collect::<Vec<_>>(), expected, "{lines:?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= MAX_CHARS), "{lines:?}");
+        let together = lines.join("\n").replace(" …\n… ", " ");
+        assert_eq!(together, words(count));
+    }
+    let cut = parted(&words(1000));
+    assert!(cut.len() == 4 && cut.last().unwrap().ends_with('…'), "{cut:?}");
 }
 
 #[test]

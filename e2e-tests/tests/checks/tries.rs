@@ -44,6 +44,23 @@ fn openshift(annotations: Value, range: &str, setting: &str) -> Ask {
         .settings(json!({"openshiftUid": setting}))
 }
 
+fn early(fields: Value) -> Value {
+    let mut container = json!({"name": "early", "securityContext": {"runAsUser": 2102}});
+    for (key, value) in fields.as_object().unwrap() {
+        container[key] = value.clone();
+    }
+    json!({"containers": [{"name": "app"}], "initContainers": [container]})
+}
+
+fn service(annotations: Value) -> Ask {
+    let metadata = json!({"name": "web", "annotations": annotations});
+    Ask::about("Service", json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [{"port": 80}]}}))
+}
+
+fn burstable() -> Value {
+    json!({"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "100m"}})
+}
+
 fn resources(cpu: &str, memory: &str) -> Value {
     json!({"limits": {"cpu": cpu, "memory": memory}, "requests": {"cpu": cpu, "memory": memory}})
 }
@@ -102,6 +119,24 @@ fn of_pods() -> Vec<Try> {
             ],
         ),
         plain("user-of-the-proxy", json!({}), app(json!({"securityContext": {"runAsUser": 2103, "runAsGroup": 2102}})), &[]),
+        // An init container that ends before the proxy starts gets out by this alone; beside a native sidecar, it bypasses it.
+        with(
+            "user-of-the-proxy",
+            not_native(json!({}), early(json!({}))).values(json!({"cniEnabled": true, "proxy": {"nativeSidecar": false}})),
+            &[],
+        ),
+        with("user-of-the-proxy", not_native(json!({}), early(json!({}))), &[]),
+        with(
+            "user-of-the-proxy",
+            not_native(json!({}), early(json!({"restartPolicy": "Always"}))),
+            &["pod: container early runs as the proxy's user 2102, whose traffic bypasses the proxy"],
+        ),
+        plain(
+            "user-of-the-proxy",
+            json!({}),
+            early(json!({})),
+            &["pod: container early runs as the proxy's user 2102, whose traffic bypasses the proxy"],
+        ),
         plain(
             "user-of-the-proxy",
             json!({}),
@@ -172,6 +207,13 @@ fn of_pods() -> Vec<Try> {
             &["pod: the proxy answers the tcpSocket startupProbe of container app; use httpGet, grpc or exec"],
         ),
         plain("tcp-probe", json!({}), app(json!({"readinessProbe": {"httpGet": {"port": 8080}}})), &[]),
+        plain("tcp-probe", json!({}), app(json!({"readinessProbe": {"tcpSocket": {"port": 8080, "host": "db.example"}}})), &[]),
+        plain(
+            "tcp-probe",
+            json!({}),
+            app(json!({"readinessProbe": {"tcpSocket": {"port": 8080, "host": ""}}})),
+            &["pod: the proxy answers the tcpSocket readinessProbe of container app; use httpGet, grpc or exec"],
+        ),
         plain(
             "tcp-probe",
             json!({"config.linkerd.io/skip-inbound-ports": "8000-8080"}),
@@ -210,6 +252,39 @@ fn of_pods() -> Vec<Try> {
             &[],
         ),
         plain("quality-of-service", json!({}), app(json!({"resources": {"limits": {"memory": "64Mi"}}})), &[]),
+        plain(
+            "quality-of-service",
+            json!({"config.linkerd.io/proxy-cpu-limit": "1", "config.linkerd.io/proxy-memory-limit": "64Mi", "config.linkerd.io/enable-debug-sidecar": "true"}),
+            app(json!({"resources": {"limits": {"cpu": 1, "memory": "64Mi"}}})),
+            &[
+                "pod: no longer Guaranteed, and refused by quotas on limits, for want of equal requests and limits of the debug container",
+            ],
+        ),
+        plain(
+            "quota",
+            json!({}),
+            app(json!({"resources": burstable()})),
+            &["pod: all containers have limits of CPU and memory but the proxy; quotas on limits refuse the pod"],
+        ),
+        plain(
+            "quota",
+            json!({"config.linkerd.io/proxy-cpu-limit": "1", "config.linkerd.io/proxy-memory-limit": "64Mi", "config.linkerd.io/enable-debug-sidecar": "true"}),
+            app(json!({"resources": burstable()})),
+            &["pod: all containers have limits of CPU and memory but the debug container; quotas on limits refuse the pod"],
+        ),
+        plain(
+            "quota",
+            json!({"config.linkerd.io/proxy-cpu-limit": "1", "config.linkerd.io/proxy-memory-limit": "64Mi"}),
+            app(json!({"resources": burstable()})),
+            &[],
+        ),
+        plain("quota", json!({}), app(json!({"resources": {"limits": {"memory": "64Mi"}}})), &[]),
+        plain(
+            "quota",
+            json!({"kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu, memory limit for container app"}),
+            app(json!({"resources": burstable()})),
+            &[],
+        ),
         plain("quality-of-service", json!({}), json!({}), &[]),
         plain(
             "quality-of-service",
@@ -363,7 +438,7 @@ fn of_keys() -> Vec<Try> {
         with(
             "annotation-on-workload",
             deployment(json!({"annotations": enabled()}), json!({})),
-            &["Deployment: \"linkerd.io/inject\" is without effect outside of spec.template.metadata.annotations"],
+            &["Deployment: \"linkerd.io/inject\" is read in its pod template only"],
         ),
         with(
             "annotation-on-workload",
@@ -373,9 +448,7 @@ fn of_keys() -> Vec<Try> {
                 json!({}),
                 json!({}),
             ),
-            &[
-                "CronJob: \"linkerd.io/i…\" is without effect outside of spec.jobTemplate.spec.template.metadata.annotations, as is 1 other",
-            ],
+            &["CronJob: \"linkerd.io/inject\" is read in its pod template only, as is 1 other"],
         ),
         with(
             "annotation-on-workload",
@@ -383,14 +456,12 @@ fn of_keys() -> Vec<Try> {
                 json!({"annotations": {"config.linkerd.io/proxy-uid": "7", "config.linkerd.io/skip-inbound-ports": "7", "config.linkerd.io/admin-port": "7"}}),
                 enabled(),
             ),
-            &[
-                "Deployment: \"config.linkerd.io/admin-…\" is without effect outside of spec.template.metadata.annotations, as are 2 others",
-            ],
+            &["Deployment: \"config.linkerd.io/admin-port\" is read in its pod template only, as are 2 others"],
         ),
         with(
             "annotation-on-workload",
             deployment(json!({"annotations": {"linkerd.io/inject": "disabled"}}), json!({})).namespace(enabled()),
-            &["Deployment: \"linkerd.io/inject\" is without effect outside of spec.template.metadata.annotations"],
+            &["Deployment: \"linkerd.io/inject\" is read in its pod template only"],
         ),
         with("annotation-on-workload", deployment(json!({"annotations": enabled()}), enabled()), &[]),
         with("annotation-on-workload", deployment(json!({"annotations": enabled()}), json!({})).namespace(enabled()), &[]),
@@ -424,6 +495,12 @@ fn of_keys() -> Vec<Try> {
             &[],
         ),
         with("unknown-annotation", Ask::pod(json!({"config.linkerd.io/proxy-cpu-limits": "1"}), json!({})), &[]),
+        with(
+            "unknown-annotation",
+            service(json!({"config.linkerd.io/opaque-port": "1", "config.linkerd.io/opaque-ports": "2"})),
+            &["annotations: \"config.linkerd.io/opaque-port\" is unknown; did you mean opaque-ports"],
+        ),
+        with("unknown-annotation", service(json!({"config.linkerd.io/opaque-ports": "1"})), &[]),
     ]
 }
 
@@ -516,7 +593,32 @@ fn of_limit_ranges() -> Vec<Try> {
             asking(amounts(("100m", "1"), ("", ""))).limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
             &["namespace: a LimitRange raises the proxy's cpu request from 100m to 250m"],
         ),
+        with(
+            "limit-range",
+            asking(amounts(("20m", ""), ("", ""))).limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
+            &["namespace: a LimitRange sets the proxy's cpu limit to 80m"],
+        ),
         with("limit-range", asking(json!({})).limits(json!([{"type": "Container", "min": {"cpu": "100m"}}])), &[]),
+        with(
+            "limit-range-unmet",
+            asking(json!({})).limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
+            &["namespace: a LimitRange with a cpu ratio refuses linkerd-proxy, which has no request; set proxy-cpu-request"],
+        ),
+        with(
+            "limit-range-unmet",
+            asking(json!({"config.linkerd.io/proxy-cpu-request": "1", "config.linkerd.io/enable-debug-sidecar": "true"}))
+                .limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
+            &[
+                "namespace: a LimitRange with a cpu ratio refuses linkerd-debug, which has no request; give it a default",
+                "namespace: a LimitRange sets the proxy's cpu limit to 4",
+            ],
+        ),
+        with(
+            "limit-range-unmet",
+            asking(json!({"config.linkerd.io/enable-debug-sidecar": "true"}))
+                .limits(json!([{"type": "Container", "max": {"cpu": "1"}, "maxLimitRequestRatio": {"cpu": "4"}}])),
+            &[],
+        ),
         with(
             "limit-range",
             asking(amounts(("100m", ""), ("", ""))).limits(json!([{"type": "Container", "min": {"cpu": "0.1"}}])),
@@ -542,10 +644,17 @@ fn of_limit_ranges() -> Vec<Try> {
         ),
         with("limit-range-of-pods", Ask::meshed(amounts(("", ""), ("", "64Mi")), app_with("64Mi")).limits(most()), &[]),
         with(
+            "limit-range-of-pods",
+            Ask::meshed(amounts(("20m", "1"), ("", "")), json!({}))
+                .limits(json!([{"type": "Pod", "maxLimitRequestRatio": {"cpu": "4"}}])),
+            &["pod: its cpu limits come to 1 for requests of 20m with the proxy's, and a LimitRange allows pods a ratio of 4"],
+        ),
+        with(
             "limit-ranges-unread",
             asking(json!({})).settings(json!({"limitRange": "apply"})).lists_fail(),
             &[
-                "namespace: resources are as configured: LimitRanges are forbidden: grant list and watch on them to the policy server's …",
+                "namespace: resources are as configured: LimitRanges are forbidden: grant list and watch on them to the policy …",
+                "… server's service account",
             ],
         ),
         with("limit-ranges-unread", asking(json!({})).lists_fail(), &[]),

@@ -53,7 +53,7 @@ fn an_inject_value_that_means_nothing_keeps_out_and_is_told() {
 fn an_annotation_in_the_wrong_place_is_told() {
     let out = answer(&Ask::workload("Deployment", json!({"annotations": enabled()}), json!({}), json!({})));
     assert_eq!(out.response.mutated_object, None);
-    let line = "Deployment: \"linkerd.io/inject\" is without effect outside of spec.template.metadata.annotations";
+    let line = "Deployment: \"linkerd.io/inject\" is read in its pod template only";
     assert_eq!(out.warnings(), [line]);
 }
 

@@ -5,6 +5,8 @@ mod failing;
 #[cfg(test)]
 mod injection;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod mesh;
 #[cfg(test)]
 mod migration;

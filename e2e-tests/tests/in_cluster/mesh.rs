@@ -79,6 +79,19 @@ impl Mesh {
         for object in artefact("rbac-limitranges.yaml") {
             self.create(&object);
         }
+        let review = json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": "system:serviceaccount:kubewarden:linkerd-injector",
+                "resourceAttributes": {"verb": "list", "resource": "limitranges"},
+            },
+        });
+        self.until("the right to list limit ranges", || {
+            let answer =
+                self.api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", &review).map_err(|error| error.to_string())?;
+            if answer.body["status"]["allowed"] == true { Ok(()) } else { Err(answer.body.to_string()) }
+        });
     }
 
     /// The configuration of the control plane, the chart's, in two ConfigMaps.

@@ -16,7 +16,7 @@ use e2e_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::mesh::{Mesh, artefact, create, namespaces, token};
+use crate::mesh::{Mesh, artefact, create, namespaces, token, until};
 
 /// Verb, group, resource and, where a right is for one object alone, its name.
 type Right = (String, String, String, Option<String>);
@@ -36,15 +36,21 @@ fn rights_are_those_that_the_policy_needs() {
     let injector = token(&api, "linkerd-injector");
     let nobody = token(&api, "nobody");
     let (injector, nobody) = (api.caller(injector.as_str().unwrap()), api.caller(nobody.as_str().unwrap()));
-    let given = |namespace: &str| -> BTreeSet<Right> { &rights(&injector, namespace) - &rights(&nobody, namespace) };
+    // The API server sees a new binding a moment later.
+    let has = |namespace: &str, expected: &BTreeSet<Right>| {
+        until(&format!("the rights in {namespace}"), || {
+            let given = &rights(&injector, namespace) - &rights(&nobody, namespace);
+            if given == *expected { Ok(()) } else { Err(format!("{given:?} instead of {expected:?}")) }
+        });
+    };
 
     let queries = queries();
     let needed: BTreeSet<Right> = queries.iter().flat_map(needed).collect();
     assert!(needed.len() >= 4, "{needed:?}");
-    assert_eq!(given("linkerd"), needed);
+    has("linkerd", &needed);
     let everywhere: BTreeSet<Right> = needed.iter().filter(|(.., name)| name.is_none()).cloned().collect();
     for namespace in ELSEWHERE {
-        assert_eq!(given(namespace), everywhere, "{namespace}");
+        has(namespace, &everywhere);
     }
 
     // What the rights say is what the API server does.
@@ -71,7 +77,7 @@ fn rights_are_those_that_the_policy_needs() {
 
     artefact("rbac-limitranges.yaml").iter().for_each(|object| drop(create(&api, object)));
     let limit_ranges = ["list", "watch"].map(|verb| (verb.to_owned(), String::new(), "limitranges".to_owned(), None));
-    assert_eq!(given("shop"), &everywhere | &BTreeSet::from(limit_ranges));
+    has("shop", &(&everywhere | &BTreeSet::from(limit_ranges)));
     assert_eq!(injector.get("/api/v1/limitranges").unwrap().status, 200);
 }
 

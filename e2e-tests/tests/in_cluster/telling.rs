@@ -5,13 +5,16 @@ use std::{fs, path::Path, process::Command};
 use e2e_tests::{artefacts, programs, reference::put_between_marks};
 use serde_json::{Value, json};
 
-use crate::mesh::{Mesh, container};
+use crate::{
+    limits,
+    mesh::{Mesh, container},
+};
 
 const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
 /// The manifest of which the README shows what is told.
 const MISTAKES: &str = "examples/mistakes.yaml";
-const PLAIN: &str = "linkerd-injector";
-const LIMITS: &str = "linkerd-injector-limits";
+pub const PLAIN: &str = "linkerd-injector";
+pub const LIMITS: &str = "linkerd-injector-limits";
 const CNI: &str = "linkerd-injector-cni";
 
 #[test]
@@ -28,15 +31,16 @@ fn people_are_told() {
         mesh.create(&mesh.webhook_of(id));
     }
     a_mistyped_annotation_is_told_to_whoever_creates_the_deployment(&mesh, test);
-    a_limit_range_lets_the_pod_in_where_it_is_followed(&mesh);
+    limits::a_limit_range_lets_the_pod_in_where_it_is_followed(&mesh);
+    limits::what_no_change_mends_is_told_before_the_pod_is_refused(&mesh);
     a_restricted_namespace_takes_a_pod_in_cni_mode(&mesh);
 }
 
-fn enabled() -> Value {
+pub fn enabled() -> Value {
     json!({"linkerd.io/inject": "enabled"})
 }
 
-fn deployment(namespace: &str, name: &str, annotations: &Value) -> Value {
+pub fn deployment(namespace: &str, name: &str, annotations: &Value) -> Value {
     json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -52,7 +56,7 @@ fn deployment(namespace: &str, name: &str, annotations: &Value) -> Value {
 }
 
 /// A pod that the restricted pod security level takes.
-fn pod(namespace: &str, name: &str, annotations: &Value) -> Value {
+pub fn pod(namespace: &str, name: &str, annotations: &Value) -> Value {
     let context = json!({
         "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": true, "runAsUser": 1000,
         "seccompProfile": {"type": "RuntimeDefault"},
@@ -112,42 +116,6 @@ fn say_in_readme(block: &str) {
         return;
     }
     assert!(written == expected, "the README does not say that:\n{block}");
-}
-
-fn a_limit_range_lets_the_pod_in_where_it_is_followed(mesh: &Mesh) {
-    let asking = json!({"config.linkerd.io/proxy-cpu-request": "10m", "config.linkerd.io/proxy-memory-limit": "1Gi"});
-    for (namespace, policy) in [("bounded", PLAIN), ("followed", LIMITS)] {
-        mesh.labelled_namespace(namespace, &enabled(), &json!({"policy": policy}));
-        let limits = json!([{
-            "type": "Container", "min": {"cpu": "100m", "memory": "32Mi"}, "max": {"cpu": "1", "memory": "256Mi"},
-            "maxLimitRequestRatio": {"cpu": "5"},
-        }]);
-        mesh.create(&json!({
-            "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "limits", "namespace": namespace}, "spec": {"limits": limits},
-        }));
-    }
-    mesh.until("the pod is refused", || {
-        let answer = mesh.dry_run(&pod("bounded", "web", &asking));
-        let refused = answer.message().contains("minimum cpu usage per Container is 100m, but request is 10m");
-        if answer.status == 403 && refused { Ok(()) } else { Err(format!("{} {}", answer.status, answer.message())) }
-    });
-    let told = [
-        "namespace: a LimitRange raises the proxy's cpu request from 10m to 200m",
-        "namespace: a LimitRange lowers the proxy's memory limit from 1Gi to 256Mi",
-    ];
-    let stored = mesh.until("the pod is let in", || {
-        let answer = mesh.dry_run(&pod("followed", "web", &asking));
-        if answer.status == 201 && answer.warnings == told {
-            Ok(answer.body)
-        } else {
-            Err(format!("{} {:?} {}", answer.status, answer.warnings, answer.message()))
-        }
-    });
-    for name in ["linkerd-proxy", "linkerd-init"] {
-        let expected = json!({"limits": {"cpu": "1", "memory": "256Mi"}, "requests": {"cpu": "200m", "memory": "256Mi"}});
-        assert_eq!(container(&stored, name)["resources"], expected, "{name}");
-    }
-    assert_eq!(stored["metadata"]["annotations"]["linkerd.io/injection-warnings"], told.join("\n"));
 }
 
 fn a_restricted_namespace_takes_a_pod_in_cni_mode(mesh: &Mesh) {

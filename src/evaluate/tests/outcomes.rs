@@ -134,17 +134,17 @@ fn invalid_annotations_reject_where_the_settings_say_so() {
         json!({"linkerd.io/inject": "enabled", "config.linkerd.io/proxy-uid": "0", "config.linkerd.io/skip-inbound-ports": "80,x"});
     let uid = "config.linkerd.io/proxy-uid: \"0\" is not a user id between 1 and 2147483647";
     let ports = "config.linkerd.io/skip-inbound-ports: \"x\" is not a port or a range such as 8080-8090, between 0 and 65535";
-    let inject = "namespace's linkerd.io/inject: \"on\" is none of enabled, disabled, ingress";
     let own_inject = "linkerd.io/inject: \"on\" is none of enabled, disabled, ingress";
+    let mut unread = bad.clone();
+    unread["linkerd.io/inject"] = json!("on");
+    unread["config.linkerd.io/proxy-uuid"] = json!("1");
+    let unknown = "annotations: \"config.linkerd.io/proxy-uuid\" is unknown; did you mean proxy-uid";
     for (pod, namespace, faults) in [
-        (mk_pod(bad, json!({})), json!({}), vec![uid, ports]),
-        (
-            enabled(),
-            json!({"linkerd.io/inject": "on", "config.linkerd.io/proxy-uid": "0"}),
-            vec![inject, "namespace's config.linkerd.io/proxy-uid: \"0\" is not a user id between 1 and 2147483647"],
-        ),
-        (exposing(json!({})), json!({"linkerd.io/inject": "on"}), vec![inject]),
-        (mk_pod(json!({"linkerd.io/inject": "on"}), json!({})), json!({}), vec![own_inject]),
+        (mk_pod(bad.clone(), json!({})), json!({}), vec![uid, ports]),
+        // Of what its namespace says, the pod's author knows nothing.
+        (mk_pod(bad.clone(), json!({})), json!({"config.linkerd.io/proxy-gid": "x"}), vec![uid, ports]),
+        (mk_pod(json!({"linkerd.io/inject": "on"}), json!({})), json!({"config.linkerd.io/proxy-gid": "x"}), vec![own_inject]),
+        (mk_pod(unread, json!({})), json!({}), vec![own_inject, uid, ports, unknown]),
         (exposing(json!({"linkerd.io/inject": "on"})), json!({}), vec![own_inject]),
     ] {
         let answer = Host::new(namespace).values("proxy: {gid: x}").ask("Pod", &pod, &reject);
@@ -165,6 +165,8 @@ fn what_is_no_invalid_annotation_rejects_nothing() {
     let disabled = json!({"linkerd.io/inject": "disabled", "config.linkerd.io/proxy-uid": "0"});
     for (pod, namespace, end) in [
         (mk_pod(limits, json!({})), json!({}), "injected"),
+        (enabled(), json!({"linkerd.io/inject": "on", "config.linkerd.io/proxy-uid": "0"}), "injected"),
+        (exposing(json!({})), json!({"linkerd.io/inject": "on"}), "invalid_inject_annotation_at_ns"),
         (mk_pod(disabled, json!({})), json!({"linkerd.io/inject": "on"}), "injection_disable_annotation_present"),
         (mk_pod(json!({}), json!({})), json!({"config.linkerd.io/proxy-uid": "0"}), "injection_enable_annotation_absent"),
     ] {

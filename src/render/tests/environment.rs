@@ -294,8 +294,8 @@ fn an_added_entry_that_does_not_go_with_the_others_is_left_out() {
     let other = json!([entry("LOG", "off")]).to_string();
     for (namespace, layer, pod, place, invalid) in [
         (vec![], json!({}), list(lifetime.clone()), key.to_owned(), true),
-        (vec![(key, lifetime.to_string())], json!({}), plain(), format!("namespace's {key}"), true),
-        (vec![(key, lifetime.to_string())], json!({}), annotated(key, &other), format!("namespace's {key}"), true),
+        (vec![(key, lifetime.to_string())], json!({}), plain(), format!("namespace's {key}"), false),
+        (vec![(key, lifetime.to_string())], json!({}), annotated(key, &other), format!("namespace's {key}"), false),
         (vec![], layer(), plain(), "mesh".to_owned(), false),
         (vec![(key, other.clone())], layer(), annotated(key, &other), "mesh".to_owned(), false),
     ] {
