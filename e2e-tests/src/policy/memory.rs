@@ -16,7 +16,7 @@ use crate::host::Host;
 const PAGE: u64 = 65_536;
 
 /// What an instance's functions work on.
-pub(super) struct State {
+struct State {
     wasi: p1::WasiP1Ctx,
     operation: Vec<u8>,
     payload: Vec<u8>,
@@ -27,35 +27,28 @@ pub(super) struct State {
     error: Option<String>,
 }
 
-impl State {
-    /// For one call of a function.
-    pub(super) fn new(operation: &str, payload: &[u8], host: &Arc<Host>) -> Self {
-        Self {
-            wasi: WasiCtxBuilder::new().inherit_stdio().build_p1(),
-            operation: operation.as_bytes().to_vec(),
-            payload: payload.to_vec(),
-            host: Arc::clone(host),
-            heard: Ok(Vec::new()),
-            error: None,
-        }
-    }
-}
-
 impl Module {
     /// Calls one function of a new instance, and gives the size of the instance's memory after that, in bytes.
     ///
     /// # Errors
     /// The instance does not start, traps, or returns an error.
     pub fn memory_after(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<u64, PolicyError> {
-        let mut store = Store::new(&self.engine, State::new(operation, payload, host));
+        let state = State {
+            wasi: WasiCtxBuilder::new().inherit_stdio().build_p1(),
+            operation: operation.as_bytes().to_vec(),
+            payload: payload.to_vec(),
+            host: Arc::clone(host),
+            heard: Ok(Vec::new()),
+            error: None,
+        };
+        let mut store = Store::new(&self.engine, state);
         store.set_epoch_deadline(1);
         let pages = call(&mut store, &self.module).map_err(|error| PolicyError::Load(format!("{error:#}")))?;
         Ok(pages.saturating_mul(PAGE))
     }
 }
 
-/// Calls the function on which the store's state is about; the pages of memory after that.
-pub(super) fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<u64> {
+fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<u64> {
     let instance = linker(store.engine())?.instantiate(&mut *store, module)?;
     for start in ["_start", "wapc_init"] {
         if let Some(start) = instance.get_func(&mut *store, start) {
