@@ -41,10 +41,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "record", body: record },
 ];
 
-/// The longest warning.
-const LONGEST_WARNING: usize = 120;
-/// The longest warning of an error that is let through.
-const LONGEST_ERROR: usize = 240;
+/// The longest line of an answer.
+const LONGEST: usize = 120;
 
 /// Any case with a pod that asks for the mesh, and the cluster that all is tried in.
 static MESHED: LazyLock<Option<Case>> =
@@ -217,8 +215,7 @@ fn ask(payload: &[u8], cluster: &Manifests) -> Result<Response, String> {
     holds(refused == [!response.accepted; 2], "an answer is neither a refusal nor an acceptance")?;
     holds(response.accepted || response.mutated_object.is_none(), "what is refused is changed")?;
     holds(response.audit("injected").is_some() && response.audit("reason").is_some(), "an answer does not say why")?;
-    let long = if response.audit("reason") == Some("error") { LONGEST_ERROR } else { LONGEST_WARNING };
-    let line = |warning: &String| warning.chars().count() <= long && !warning.contains(char::is_control);
+    let line = |warning: &String| warning.chars().count() <= LONGEST && !warning.contains(char::is_control);
     holds(response.warnings.iter().flatten().all(line), "a warning is no line")?;
     Ok(response)
 }
