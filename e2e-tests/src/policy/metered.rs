@@ -1,19 +1,31 @@
-//! How much memory an instance has after a call.
+//! What a call costs, counted rather than timed: memory, and the instructions that were run.
 //!
 //! waPC's host keeps its instances to itself, so this one speaks waPC's protocol with wasmtime directly, in a few lines.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use wasmtime_provider::{
-    wasmtime::{self, Caller, Extern, Linker, Memory, Store},
+    wasmtime::{self, Caller, Engine, Extern, Linker, Memory, Store},
     wasmtime_wasi::{WasiCtxBuilder, p1},
 };
 
-use super::{Module, PolicyError};
+use super::{PolicyError, module};
 use crate::host::Host;
 
 /// Bytes of a page of WebAssembly's memory.
 const PAGE: u64 = 65_536;
+
+/// What a call of a new instance costs. The same call costs the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Bytes of the instance's memory after the call.
+    pub memory: u64,
+    /// Instructions of WebAssembly that were run, as wasmtime counts them. A copy or fill of many bytes is one.
+    pub instructions: u64,
+}
+
+/// A module compiled such that its instructions are counted.
+pub struct Metered(wasmtime::Module);
 
 /// What an instance's functions work on.
 struct State {
@@ -27,12 +39,31 @@ struct State {
     error: Option<String>,
 }
 
-impl Module {
-    /// Calls one function of a new instance, and gives the size of the instance's memory after that, in bytes.
+impl Metered {
+    /// Reads and compiles a module file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the module cannot be loaded.
+    pub fn open(path: &Path) -> Result<Self, PolicyError> {
+        Self::new(&module::read(path)?)
+    }
+
+    /// Compiles a module.
+    ///
+    /// # Errors
+    /// The bytes are no module.
+    pub fn new(bytes: &[u8]) -> Result<Self, PolicyError> {
+        let mut config = wasmtime::Config::default();
+        config.wasm_function_references(true);
+        config.consume_fuel(true);
+        Engine::new(&config).and_then(|engine| wasmtime::Module::new(&engine, bytes)).map(Self).map_err(load)
+    }
+
+    /// Calls one function of a new instance, and says what that cost.
     ///
     /// # Errors
     /// The instance does not start, traps, or returns an error.
-    pub fn memory_after(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<u64, PolicyError> {
+    pub fn cost(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<Cost, PolicyError> {
         let state = State {
             wasi: WasiCtxBuilder::new().inherit_stdio().build_p1(),
             operation: operation.as_bytes().to_vec(),
@@ -41,14 +72,17 @@ impl Module {
             heard: Ok(Vec::new()),
             error: None,
         };
-        let mut store = Store::new(&self.engine, state);
-        store.set_epoch_deadline(1);
-        let pages = call(&mut store, &self.module).map_err(|error| PolicyError::Load(format!("{error:#}")))?;
-        Ok(pages.saturating_mul(PAGE))
+        let mut store = Store::new(self.0.engine(), state);
+        call(&mut store, &self.0).map_err(load)
     }
 }
 
-fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<u64> {
+fn load(error: wasmtime::Error) -> PolicyError {
+    PolicyError::Load(format!("{error:#}"))
+}
+
+fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<Cost> {
+    store.set_fuel(u64::MAX)?;
     let instance = linker(store.engine())?.instantiate(&mut *store, module)?;
     for start in ["_start", "wapc_init"] {
         if let Some(start) = instance.get_func(&mut *store, start) {
@@ -62,7 +96,8 @@ fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result
         return Err(wasmtime::Error::msg(error.unwrap_or_else(|| "the guest does not say why it fails".to_owned())));
     }
     let memory = instance.get_memory(&mut *store, "memory").ok_or_else(|| wasmtime::Error::msg("the guest has no memory"))?;
-    Ok(memory.size(&*store))
+    let instructions = u64::MAX.saturating_sub(store.get_fuel()?);
+    Ok(Cost { memory: memory.size(&*store).saturating_mul(PAGE), instructions })
 }
 
 /// The functions of waPC's host that guests of the SDK import.
