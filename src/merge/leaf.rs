@@ -4,7 +4,6 @@
 //! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
 //! drops zeros and empty values, adds defaults and writes quantities its own way.
 
-use crate::gather;
 use crate::parse::{ports, quantity};
 use serde_json::Value;
 
@@ -125,11 +124,16 @@ const ROWS: &[Row] = &[
 
 /// Whether a path is of a pattern.
 pub(super) fn matches(pattern: &[&str], path: &[String]) -> bool {
-    let step = |pattern: &str, step: &str| match pattern.strip_suffix('*') {
-        Some(start) => step.starts_with(start),
-        None => step == pattern,
-    };
-    pattern.len() == path.len() && pattern.iter().zip(path).all(|(p, s)| step(p, s))
+    // The last step tells most patterns apart.
+    pattern.len() == path.len() && pattern.iter().zip(path).rev().all(|(p, s)| is_step(p, s))
+}
+
+/// Whether a step is of a pattern's step.
+fn is_step(pattern: &str, step: &str) -> bool {
+    match pattern.as_bytes().split_last() {
+        Some((b'*', start)) => step.as_bytes().starts_with(start),
+        _ => step == pattern,
+    }
 }
 
 /// The shape and class of a part that no row names: whatever it is, others may change it.
@@ -148,7 +152,7 @@ pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
         .map(|(field, default)| match item.get(field) {
             None | Some(Value::Null) => (*default).to_owned(),
             Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+            Some(other) => json(other),
         })
         .collect();
     parts.join("/")
@@ -158,14 +162,18 @@ pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
 pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
     let value = value?;
     match kind {
-        Kind::Exact => Some(value.to_string()),
-        Kind::Plain => plain(value).map(|v| v.to_string()),
+        Kind::Exact => Some(json(value)),
+        Kind::Plain => says(value).then(|| {
+            let mut text = String::new();
+            plain(value, &mut text);
+            text
+        }),
         Kind::Quantity => {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = value.as_str().map_or_else(|| json(value), str::to_owned);
             Some(quantity::quantity(&text).map_or(text, |q| q.stored()))
         }
         Kind::Set => {
-            let mut names: Vec<String> = value.as_array()?.iter().map(Value::to_string).collect();
+            let mut names: Vec<String> = value.as_array()?.iter().map(json).collect();
             names.sort();
             names.dedup();
             (!names.is_empty()).then(|| names.join(","))
@@ -194,21 +202,47 @@ fn is_default(key: &str, value: &Value) -> bool {
     }
 }
 
-/// The value without what the API server drops or adds.
-fn plain(value: &Value) -> Option<Value> {
+/// Whether a value says anything; what does not, the API server drops.
+fn says(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Bool(false) => None,
-        Value::Number(n) if n.as_f64() == Some(0.0) => None,
-        Value::String(text) if text.is_empty() => None,
-        Value::Array(items) if items.is_empty() => None,
-        Value::Array(items) => Some(items.iter().map(|i| plain(i).unwrap_or_default()).collect()),
+        Value::Null | Value::Bool(false) => false,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
         // An object that says nothing by what is in it may say something by being there, as an empty `emptyDir` does.
-        Value::Object(map) => {
-            let said = map.iter().filter(|(key, value)| !is_default(key, value));
-            Some(Value::Object(gather::object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))))))
-        }
-        other => Some(other.clone()),
+        Value::Bool(true) | Value::Object(_) => true,
     }
+}
+
+/// Writes the value as JSON without what the API server drops or adds.
+fn plain(value: &Value, to: &mut String) {
+    match value {
+        Value::Array(items) => {
+            to.push('[');
+            for (at, item) in items.iter().enumerate() {
+                to.push_str(if at > 0 { "," } else { "" });
+                if says(item) { plain(item, to) } else { to.push_str("null") }
+            }
+            to.push(']');
+        }
+        Value::Object(map) => {
+            let said = map.iter().filter(|(key, value)| !is_default(key, value) && says(value));
+            to.push('{');
+            for (at, (key, value)) in said.enumerate() {
+                to.push_str(if at > 0 { "," } else { "" });
+                to.push_str(&json(key));
+                to.push(':');
+                plain(value, to);
+            }
+            to.push('}');
+        }
+        scalar => to.push_str(&json(scalar)),
+    }
+}
+
+/// A value as JSON. A tree of values serialises without fail.
+fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// The text of a list of ports: a flag's, or that of a variable, which the API server drops where it is empty.

@@ -39,7 +39,11 @@ impl Record {
 
     /// Writes the annotation.
     pub(crate) fn write(&self) -> String {
-        let bytes: Vec<u8> = self.0.iter().flat_map(|(path, value)| [path.to_be_bytes(), value.to_be_bytes()].concat()).collect();
+        let mut bytes = Vec::with_capacity(self.0.len().saturating_mul(8));
+        for (path, value) in &self.0 {
+            bytes.extend_from_slice(&path.to_be_bytes());
+            bytes.extend_from_slice(&value.to_be_bytes());
+        }
         format!("{VERSION}{}", URL_SAFE_NO_PAD.encode(bytes))
     }
 
@@ -67,14 +71,24 @@ impl Record {
     }
 }
 
+/// The hash of the steps, one a line.
 fn of_path(path: &[String]) -> u32 {
-    hash(&path.join("\n"))
+    let mut hasher = fnv::FnvHasher::default();
+    for (at, step) in path.iter().enumerate() {
+        hasher.write(if at > 0 { b"\n" } else { b"" });
+        hasher.write(step.as_bytes());
+    }
+    folded(&hasher)
 }
 
-/// Hashes need no secret here: whoever could forge a value could forge the record.
 fn hash(text: &str) -> u32 {
     let mut hasher = fnv::FnvHasher::default();
     hasher.write(text.as_bytes());
+    folded(&hasher)
+}
+
+/// Hashes need no secret here: whoever could forge a value could forge the record.
+fn folded(hasher: &fnv::FnvHasher) -> u32 {
     let wide = hasher.finish();
     #[allow(clippy::cast_possible_truncation, reason = "both halves are folded into one")]
     let folded = (wide ^ (wide >> 32)) as u32;

@@ -72,12 +72,12 @@ fn leaves(path: &mut Vec<String>, value: &Value, each: &mut dyn FnMut(&[String],
     }
 }
 
-fn leaves_of(path: &[String], kind: Kind, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
+fn leaves_of(path: &mut Vec<String>, kind: Kind, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
     if let Some(canonical) = leaf::canonical(kind, Some(value)) {
         each(path, &canonical);
     }
     for entry in leaf::entries(kind, value).into_iter().flatten() {
-        each(&entry_path(path, &entry), "");
+        within(path, &entry, |path| each(path, ""));
     }
 }
 
