@@ -6,10 +6,10 @@
 use crate::values::Values;
 use crate::warning::Warning;
 use crate::workload::Workload;
+use k8s_openapi::api::core::v1::{Capabilities, SeccompProfile, SecurityContext};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-mod api;
 mod debug;
 mod env;
 mod metadata;
@@ -106,9 +106,34 @@ pub fn pod_patch(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> PodPat
     }
 }
 
-/// The security context that values give as a whole, or the rendered one.
-fn security_context_or(given: &Map<String, Value>, rendered: impl FnOnce() -> Value) -> Value {
-    if given.is_empty() { rendered() } else { Value::Object(given.clone()) }
+/// A typed object as JSON. Types of ours serialise without fail; were one not to, the object would be missing and the API server
+/// would say so.
+fn json<T: serde::Serialize>(typed: &T) -> Value {
+    serde_json::to_value(typed).unwrap_or_default()
+}
+
+/// The container's JSON with a security context that values give as a whole.
+fn with_security_context(mut container: Value, given: &Map<String, Value>) -> Value {
+    if let (Some(map), false) = (container.as_object_mut(), given.is_empty()) {
+        map.insert("securityContext".to_owned(), Value::Object(given.clone()));
+    }
+    container
+}
+
+/// What every security context of ours has: no new privileges, a read-only root and the runtime's system call filter.
+fn hardened() -> SecurityContext {
+    SecurityContext {
+        allow_privilege_escalation: Some(false),
+        read_only_root_filesystem: Some(true),
+        seccomp_profile: Some(SeccompProfile { type_: "RuntimeDefault".to_owned(), localhost_profile: None }),
+        ..SecurityContext::default()
+    }
+}
+
+/// Capabilities as the API has them: no list where there is nothing.
+fn capabilities(add: Vec<String>, drop: Vec<String>) -> Option<Capabilities> {
+    let list = |names: Vec<String>| (!names.is_empty()).then_some(names);
+    Some(Capabilities { add: list(add), drop: list(drop) })
 }
 
 /// The capabilities that the application's first container drops; `None` when it has no capabilities block. Those that it adds are

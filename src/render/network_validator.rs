@@ -2,9 +2,9 @@
 //!
 //! Source: `charts/partials/templates/_network-validator.tpl` of linkerd/linkerd2.
 
-use super::api::Container;
-use super::{container, resources::resources, security_context_or};
+use super::{container, json, resources::resources, with_security_context};
 use crate::values::{Values, validator_security_context};
+use k8s_openapi::api::core::v1::Container;
 use serde_json::Value;
 
 /// Renders the validator.
@@ -22,17 +22,19 @@ pub(super) fn container(values: &Values) -> Value {
         ("--listen-addr", or(&validator.listen_addr, "0.0.0.0:4140", "[::]:4140")),
         ("--timeout", validator.timeout.clone()),
     ];
-    let security_context = || security_context_or(&validator.security_context, || validator_security_context().into());
-    Container {
-        name: container::VALIDATOR,
-        image: values.proxy.image.reference(&values.linkerd_version),
-        image_pull_policy: values.proxy.image.pull_policy(&values.image_pull_policy).to_owned(),
-        command: Some("/usr/lib/linkerd/linkerd2-network-validator"),
-        args: arguments.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect(),
+    let rendered = json(&Container {
+        name: container::VALIDATOR.to_owned(),
+        image: Some(values.proxy.image.reference(&values.linkerd_version)),
+        image_pull_policy: Some(values.proxy.image.pull_policy(&values.image_pull_policy).to_owned()),
+        command: Some(vec!["/usr/lib/linkerd/linkerd2-network-validator".to_owned()]),
+        args: Some(arguments.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect()),
         resources: resources(&values.proxy.resources),
-        // Switched off by enableSecurityContext (D21).
-        security_context: if validator.enable_security_context { security_context() } else { Value::Null },
         ..Container::default()
+    });
+    // Switched off by enableSecurityContext (D21).
+    match (validator.enable_security_context, validator.security_context.is_empty()) {
+        (false, _) => rendered,
+        (true, true) => with_security_context(rendered, &validator_security_context()),
+        (true, false) => with_security_context(rendered, &validator.security_context),
     }
-    .json()
 }

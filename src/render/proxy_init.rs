@@ -2,11 +2,11 @@
 //!
 //! Source: `charts/partials/templates/_proxy-init.tpl` and `injectProxyInit` in `pkg/inject/inject.go` of linkerd/linkerd2.
 
-use super::api::{Container, SecurityContext};
-use super::{container, dropped_by_app, resources::resources, volume};
+use super::{capabilities, container, dropped_by_app, hardened, json, resources::resources, volume};
 use crate::parse::ports::{self, PortList, PortRange};
 use crate::values::Values;
 use crate::workload::Workload;
+use k8s_openapi::api::core::v1::{Container, SecurityContext};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -17,19 +17,18 @@ const NOBODY: i64 = 65534;
 pub(super) fn container(values: &Values, pod: &Workload<'_>) -> Value {
     let mut mounts = vec![volume::mount(volume::XTABLES_LOCK, &values.proxy_init.xt_mount_path)];
     mounts.extend(volume::token_mount(pod));
-    Container {
-        name: container::INIT,
-        image: values.proxy.image.reference(&values.linkerd_version),
-        image_pull_policy: values.proxy.image.pull_policy(&values.image_pull_policy).to_owned(),
-        command: Some("/usr/lib/linkerd/linkerd2-proxy-init"),
-        args: arguments(values, pod),
+    json(&Container {
+        name: container::INIT.to_owned(),
+        image: Some(values.proxy.image.reference(&values.linkerd_version)),
+        image_pull_policy: Some(values.proxy.image.pull_policy(&values.image_pull_policy).to_owned()),
+        command: Some(vec!["/usr/lib/linkerd/linkerd2-proxy-init".to_owned()]),
+        args: Some(arguments(values, pod)),
         resources: resources(&values.proxy.resources),
-        security_context: security_context(values, pod),
-        termination_message_policy: Some("FallbackToLogsOnError"),
-        volume_mounts: mounts,
+        security_context: Some(security_context(values, pod)),
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        volume_mounts: Some(mounts),
         ..Container::default()
-    }
-    .json()
+    })
 }
 
 fn arguments(values: &Values, pod: &Workload<'_>) -> Vec<String> {
@@ -79,7 +78,7 @@ fn unique(ranges: impl IntoIterator<Item = PortRange>) -> String {
 }
 
 /// iptables needs two capabilities, so what would take them away is not mirrored from the application.
-fn security_context(values: &Values, pod: &Workload<'_>) -> Value {
+fn security_context(values: &Values, pod: &Workload<'_>) -> SecurityContext {
     let init = &values.proxy_init;
     let given = match (dropped_by_app(pod), &values.proxy.capabilities) {
         (Some(drop), _) => crate::values::Capabilities { add: Vec::new(), drop },
@@ -93,15 +92,14 @@ fn security_context(values: &Values, pod: &Workload<'_>) -> Value {
     let powerful = init.close_wait_timeout_secs != 0 || init.privileged;
     let or_nobody = |id| if id == 0 { NOBODY } else { id };
     SecurityContext {
-        allow_privilege_escalation: powerful,
+        allow_privilege_escalation: Some(powerful),
         privileged: Some(powerful),
-        add_capabilities: add,
-        drop_capabilities: drop,
-        run_as_non_root: !init.run_as_root,
-        run_as_user: if init.run_as_root { 0 } else { or_nobody(init.run_as_user) },
+        capabilities: capabilities(add, drop),
+        run_as_non_root: Some(!init.run_as_root),
+        run_as_user: Some(if init.run_as_root { 0 } else { or_nobody(init.run_as_user) }),
         run_as_group: Some(if init.run_as_root { 0 } else { or_nobody(init.run_as_group) }),
+        ..hardened()
     }
-    .json()
 }
 
 /// Runtimes read capability names in any case and with or without their prefix (D29).

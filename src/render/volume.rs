@@ -2,8 +2,13 @@
 //!
 //! Source: `charts/patch/templates/patch.json` and `charts/partials/templates/_volumes.tpl` of linkerd/linkerd2.
 
-use super::api::{Mount, list, object};
+use super::json;
+use crate::gather;
 use crate::values::Values;
+use k8s_openapi::api::core::v1::{
+    DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource, ObjectFieldSelector, ProjectedVolumeSource,
+    ServiceAccountTokenProjection, VolumeMount, VolumeProjection,
+};
 use serde_json::Value;
 
 /// Names of the volumes.
@@ -28,24 +33,36 @@ pub(super) fn source(name: &str) -> Option<&'static str> {
 pub(super) fn volumes(values: &Values) -> Vec<Value> {
     let mut volumes = Vec::new();
     if !values.cni_enabled {
-        volumes.push(object([("name", XTABLES_LOCK.into()), ("emptyDir", object([]))]));
+        volumes.push(volume(XTABLES_LOCK, "emptyDir", &EmptyDirVolumeSource::default()));
     }
-    volumes.push(object([("name", END_ENTITY.into()), ("emptyDir", object([("medium", "Memory".into())]))]));
+    let memory = EmptyDirVolumeSource { medium: Some("Memory".to_owned()), size_limit: None };
+    volumes.push(volume(END_ENTITY, "emptyDir", &memory));
     if values.proxy.tracing.enabled {
         // The proxy is told where both files are (D20).
-        let files = list([podinfo("labels", "metadata.labels"), podinfo("annotations", "metadata.annotations")]);
-        volumes.push(object([("name", PODINFO.into()), ("downwardAPI", object([("items", files)]))]));
+        let files = Some(vec![podinfo("labels"), podinfo("annotations")]);
+        volumes.push(volume(PODINFO, "downwardAPI", &DownwardAPIVolumeSource { items: files, default_mode: None }));
     }
     if values.token_projection {
-        let token = object([("audience", "identity.l5d.io".into()), ("expirationSeconds", 86_400.into()), ("path", TOKEN.into())]);
-        let sources = list([object([("serviceAccountToken", token)])]);
-        volumes.push(object([("name", TOKEN.into()), ("projected", object([("sources", sources)]))]));
+        let token = ServiceAccountTokenProjection {
+            audience: Some("identity.l5d.io".to_owned()),
+            expiration_seconds: Some(86_400),
+            path: TOKEN.to_owned(),
+        };
+        let sources = Some(vec![VolumeProjection { service_account_token: Some(token), ..VolumeProjection::default() }]);
+        volumes.push(volume(TOKEN, "projected", &ProjectedVolumeSource { sources, default_mode: None }));
     }
     volumes
 }
 
+/// A volume of a typed source. The type of a whole volume would bring that of claim templates and with it a time library, a sixth
+/// of the module.
+fn volume(name: &str, kind: &str, source: &impl serde::Serialize) -> Value {
+    let pairs = [("name".to_owned(), Value::from(name)), (kind.to_owned(), json(source))];
+    Value::Object(gather::object(pairs))
+}
+
 /// The mounts of the proxy, without the application's token.
-pub(super) fn proxy_mounts(values: &Values) -> Vec<Mount> {
+pub(super) fn proxy_mounts(values: &Values) -> Vec<VolumeMount> {
     let mut mounts = vec![mount(END_ENTITY, "/var/run/linkerd/identity/end-entity")];
     if values.proxy.tracing.enabled {
         mounts.push(mount(PODINFO, "/var/run/linkerd/podinfo"));
@@ -57,20 +74,24 @@ pub(super) fn proxy_mounts(values: &Values) -> Vec<Mount> {
 }
 
 /// A mount of a volume at a path.
-pub(super) fn mount(name: &str, path: &str) -> Mount {
-    Mount { name: name.to_owned(), path: path.to_owned(), read_only: None }
+pub(super) fn mount(name: &str, path: &str) -> VolumeMount {
+    VolumeMount { name: name.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
 }
 
 /// The mount of the service account's token, as the application's first container has it.
-pub(super) fn token_mount(pod: &crate::workload::Workload<'_>) -> Option<Mount> {
+pub(super) fn token_mount(pod: &crate::workload::Workload<'_>) -> Option<VolumeMount> {
     let of = pod.first_container()?.token_mount()?;
     let text = |key| of.get(key).and_then(Value::as_str).unwrap_or_default();
-    Some(Mount {
+    Some(VolumeMount {
         read_only: Some(of.get("readOnly").and_then(Value::as_bool).unwrap_or(false)),
         ..mount(text("name"), text("mountPath"))
     })
 }
 
-fn podinfo(file: &'static str, field: &'static str) -> Value {
-    object([("path", file.into()), ("fieldRef", object([("fieldPath", field.into())]))])
+fn podinfo(field: &str) -> DownwardAPIVolumeFile {
+    DownwardAPIVolumeFile {
+        path: field.to_owned(),
+        field_ref: Some(ObjectFieldSelector { field_path: format!("metadata.{field}"), api_version: None }),
+        ..DownwardAPIVolumeFile::default()
+    }
 }
