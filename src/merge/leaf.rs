@@ -4,6 +4,7 @@
 //! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
 //! drops zeros and empty values, adds defaults and writes quantities its own way.
 
+use super::path::Path;
 use crate::parse::{ports, quantity};
 use serde_json::Value;
 
@@ -47,10 +48,17 @@ pub(crate) enum Kind {
 }
 
 /// One row: parts whose path matches the pattern are of that shape and class. A `*` stands for any step, or any end of a step.
-struct Row {
+pub(super) struct Row {
     pattern: &'static [&'static str],
     shape: Shape,
     class: Class,
+}
+
+impl Row {
+    /// Whether its pattern has that step at that depth.
+    pub(super) fn has_step(&self, depth: usize, step: &str) -> bool {
+        self.pattern.get(depth).is_some_and(|pattern| is_step(pattern, step))
+    }
 }
 
 const fn row(pattern: &'static [&'static str], shape: Shape, class: Class) -> Row {
@@ -66,7 +74,7 @@ const BY_NAME: Shape = Shape::List(&[("name", "")]);
 
 /// The first row that matches counts.
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row(&["annotations"], Shape::Map, Asserted),
     row(&["labels"], Shape::Map, Asserted),
     row(&["annotations", "*"], EXACT, Asserted),
@@ -123,9 +131,8 @@ const ROWS: &[Row] = &[
 ];
 
 /// Whether a path is of a pattern.
-pub(super) fn matches(pattern: &[&str], path: &[String]) -> bool {
-    // The last step tells most patterns apart.
-    pattern.len() == path.len() && pattern.iter().zip(path).rev().all(|(p, s)| is_step(p, s))
+pub(super) fn matches(pattern: &[&str], path: &Path) -> bool {
+    pattern.len() == path.len() && pattern.iter().zip(path.steps()).all(|(p, s)| is_step(p, s))
 }
 
 /// Whether a step is of a pattern's step.
@@ -137,8 +144,8 @@ fn is_step(pattern: &str, step: &str) -> bool {
 }
 
 /// The shape and class of a part that no row names: whatever it is, others may change it.
-pub(crate) fn of(path: &[String], value: Option<&Value>) -> (Shape, Class) {
-    match ROWS.iter().find(|row| matches(row.pattern, path)) {
+pub(crate) fn of(path: &Path, value: Option<&Value>) -> (Shape, Class) {
+    match path.rows().iter().find(|row| row.pattern.len() == path.len()) {
         Some(row) => (row.shape, row.class),
         None if value.is_some_and(Value::is_object) => (Shape::Map, Defaulted),
         None => (PLAIN, Defaulted),
@@ -152,41 +159,45 @@ pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
         .map(|(field, default)| match item.get(field) {
             None | Some(Value::Null) => (*default).to_owned(),
             Some(Value::String(text)) => text.clone(),
-            Some(other) => json(other),
+            Some(other) => text(other),
         })
         .collect();
     parts.join("/")
 }
 
 /// What a leaf says, in a form in which all that means the same is the same; `None` when it says nothing.
-pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
-    let value = value?;
+pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    write(kind, value?, &mut text).then_some(text)
+}
+
+/// Writes what a leaf says, and whether it says anything.
+pub(crate) fn write(kind: Kind, value: &Value, to: &mut Vec<u8>) -> bool {
     match kind {
-        Kind::Exact => Some(json(value)),
-        Kind::Plain => says(value).then(|| {
-            let mut text = String::new();
-            plain(value, &mut text);
-            text
-        }),
+        Kind::Exact => json(value, to),
+        Kind::Plain if says(value) => plain(value, to),
+        Kind::Plain => return false,
         Kind::Quantity => {
-            let text = value.as_str().map_or_else(|| json(value), str::to_owned);
-            Some(quantity::quantity(&text).map_or(text, |q| q.stored()))
+            let text = value.as_str().map_or_else(|| text(value), str::to_owned);
+            to.extend(quantity::quantity(&text).map_or(text, |quantity| quantity.stored()).as_bytes());
         }
         Kind::Set => {
-            let mut names: Vec<String> = value.as_array()?.iter().map(json).collect();
+            let Some(names) = value.as_array().filter(|names| !names.is_empty()) else { return false };
+            let mut names: Vec<String> = names.iter().map(text).collect();
             names.sort();
             names.dedup();
-            (!names.is_empty()).then(|| names.join(","))
+            to.extend(names.join(",").as_bytes());
         }
         Kind::Ports => {
-            let text = ports_text(value)?;
+            let Some(text) = ports_text(value) else { return false };
             let mut list = ports::list(text, &|_| None);
             list.ranges.sort_unstable();
             list.ranges.dedup();
             let bad: Vec<&str> = list.bad.iter().map(|b| b.text.as_str()).collect();
-            Some(format!("{list}|{}", bad.join(",")))
+            to.extend(format!("{list}|{}", bad.join(",")).as_bytes());
         }
     }
+    true
 }
 
 /// Defaults that the API server adds to what we write.
@@ -215,33 +226,38 @@ fn says(value: &Value) -> bool {
 }
 
 /// Writes the value as JSON without what the API server drops or adds.
-fn plain(value: &Value, to: &mut String) {
+fn plain(value: &Value, to: &mut Vec<u8>) {
     match value {
         Value::Array(items) => {
-            to.push('[');
+            to.push(b'[');
             for (at, item) in items.iter().enumerate() {
-                to.push_str(if at > 0 { "," } else { "" });
-                if says(item) { plain(item, to) } else { to.push_str("null") }
+                to.extend(if at > 0 { &b","[..] } else { b"" });
+                if says(item) { plain(item, to) } else { to.extend(b"null") }
             }
-            to.push(']');
+            to.push(b']');
         }
         Value::Object(map) => {
             let said = map.iter().filter(|(key, value)| !is_default(key, value) && says(value));
-            to.push('{');
+            to.push(b'{');
             for (at, (key, value)) in said.enumerate() {
-                to.push_str(if at > 0 { "," } else { "" });
-                to.push_str(&json(key));
-                to.push(':');
+                to.extend(if at > 0 { &b","[..] } else { b"" });
+                json(key, to);
+                to.push(b':');
                 plain(value, to);
             }
-            to.push('}');
+            to.push(b'}');
         }
-        scalar => to.push_str(&json(scalar)),
+        scalar => json(scalar, to),
     }
 }
 
-/// A value as JSON. A tree of values serialises without fail.
-fn json(value: &(impl serde::Serialize + ?Sized)) -> String {
+/// Writes a value as JSON, which is without fail for a tree of values.
+fn json(value: &(impl serde::Serialize + ?Sized), to: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(to, value);
+}
+
+/// A value as the text of its JSON.
+fn text(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
