@@ -154,15 +154,16 @@ pub(crate) fn of(path: &Path, value: Option<&Value>) -> (Shape, Class) {
 
 /// The identity of an item of a list.
 pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
-    let parts: Vec<String> = fields
-        .iter()
-        .map(|(field, default)| match item.get(field) {
-            None | Some(Value::Null) => (*default).to_owned(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => text(other),
-        })
-        .collect();
-    parts.join("/")
+    let mut identity = String::new();
+    for (at, (field, default)) in fields.iter().enumerate() {
+        identity.push_str(if at > 0 { "/" } else { "" });
+        match item.get(field) {
+            None | Some(Value::Null) => identity.push_str(default),
+            Some(Value::String(text)) => identity.push_str(text),
+            Some(other) => identity.push_str(&text(other)),
+        }
+    }
+    identity
 }
 
 /// What a leaf says, in a form in which all that means the same is the same; `None` when it says nothing.
