@@ -195,6 +195,7 @@ impl<'a> Cluster<'a> {
         };
         let mut values = Values::default();
         let faults = values.layer(&layer);
+        crate::leave(layer);
         Ok((values, faults))
     }
 

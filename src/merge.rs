@@ -59,10 +59,14 @@ fn is_own(map: &str, name: &str) -> bool {
 /// Notes what a patch writes, in an annotation of it.
 pub fn remember(patch: &mut PodPatch) {
     let mut record = Record::default();
-    for (map, entries) in [("annotations", texts(&patch.annotations)), ("labels", texts(&patch.labels))] {
-        note(&mut record, &mut Path::of(&[map]), &entries);
+    for (map, entries) in [("annotations", &patch.annotations), ("labels", &patch.labels)] {
+        for (key, text) in entries {
+            note(&mut record, &mut Path::of(&[map, key]), &text.as_str().into());
+        }
     }
-    note(&mut record, &mut Path::of(&["volumes"]), &patch.volumes.clone().into());
+    for volume in &patch.volumes {
+        note(&mut record, &mut Path::of(&["volumes", name_of(volume)]), volume);
+    }
     for added in [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten() {
         note(&mut record, &mut Path::of(&[name_of(added)]), added);
     }

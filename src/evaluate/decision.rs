@@ -140,7 +140,9 @@ impl Evaluation<'_> {
             uid_range,
         };
         warnings.extend(checks::of_injected(&self.scene(Some(&namespace), &[]), &injection));
-        Ok(Decision::In { proxy_version: scope.values.proxy_version().to_owned(), patch: Box::new(patch), owner, warnings })
+        let proxy_version = scope.values.proxy_version().to_owned();
+        crate::leave(scope.values);
+        Ok(Decision::In { proxy_version, patch: Box::new(patch), owner, warnings })
     }
 
     /// The range of user ids of an OpenShift namespace, where the settings say to follow it: as it is read, and its text.
