@@ -7,10 +7,9 @@ use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
-use kubewarden_policy_sdk::host_capabilities::kubernetes::GetResourceRequest;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What the host answers to one call: binding, namespace, operation, payload.
@@ -149,6 +148,19 @@ struct ConfigMap {
     data: Option<BTreeMap<String, String>>,
 }
 
+/// What the host's `get_resource` is asked, with the fields in the order in which Kubewarden's SDK writes them.
+#[derive(serde::Serialize)]
+struct GetResource<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    namespace: Option<&'a str>,
+    /// The host keeps an answer for five seconds, unless this is set.
+    disable_cache: bool,
+    /// The parts of the object that the answer is cut down to.
+    field_masks: [&'a str; 1],
+}
+
 /// A mask that names no field: the answer is metadata alone, which every object has.
 const METADATA_ONLY: &str = "metadata";
 
@@ -183,6 +195,7 @@ impl<'a> Cluster<'a> {
         };
         let mut values = Values::default();
         let faults = values.layer(&layer);
+        crate::leave(layer);
         Ok((values, faults))
     }
 
@@ -233,8 +246,9 @@ impl<'a> Cluster<'a> {
 
     /// Writes one line to the host's log; a host that cannot log changes nothing.
     pub fn log(&self, level: &str, message: &str) {
-        let line = serde_json::json!({"level": level, "message": message, "file": "", "line": 0, "column": 0});
-        let _ = (self.host)("kubewarden", "tracing", "log", line.to_string().as_bytes());
+        let message = serde_json::to_string(message).unwrap_or_default();
+        let line = format!("{{\"column\":0,\"file\":\"\",\"level\":\"{level}\",\"line\":0,\"message\":{message}}}");
+        let _ = (self.host)("kubewarden", "tracing", "log", line.as_bytes());
     }
 
     fn config_map(&self, namespace: &str, name: &str, key: &str, missing: &'static str) -> Result<(Target, String), LookupError> {
@@ -253,13 +267,13 @@ impl<'a> Cluster<'a> {
         cached: bool,
         mask: &str,
     ) -> Result<T, LookupError> {
-        let request = GetResourceRequest {
-            api_version: api_version.to_owned(),
-            kind: target.kind.to_owned(),
-            name: target.name.clone(),
-            namespace: target.namespace.clone(),
+        let request = GetResource {
+            api_version,
+            kind: target.kind,
+            name: &target.name,
+            namespace: target.namespace.as_deref(),
             disable_cache: !cached,
-            field_masks: Some(BTreeSet::from([mask.to_owned()])),
+            field_masks: [mask],
         };
         self.ask("get_resource", &request, target)
     }

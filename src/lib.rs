@@ -75,14 +75,30 @@ pub fn validate(payload: &[u8], host: HostCall<'_>) -> Vec<u8> {
     let cluster = cluster::Cluster::new(host);
     let outcome = match Payload::read(payload) {
         Err(error) => Outcome::Failed { error: error.to_string(), on_error: on_error_of(payload) },
-        Ok(Payload { request, settings }) => match Settings::read(&settings) {
-            Err(errors) => {
-                Outcome::Failed { error: format!("the settings cannot be used: {errors}"), on_error: OnError::default() }
+        Ok(Payload { request, settings }) => {
+            let read = Settings::read(&settings);
+            leave(settings);
+            match read {
+                Err(errors) => {
+                    Outcome::Failed { error: format!("the settings cannot be used: {errors}"), on_error: OnError::default() }
+                }
+                Ok(settings) => {
+                    let outcome = evaluate::evaluate(request, &settings, &cluster);
+                    leave(settings);
+                    outcome
+                }
             }
-            Ok(settings) => evaluate::evaluate(request, &settings, &cluster),
-        },
+        }
     };
     respond(outcome)
+}
+
+/// Leaves a value that is large and needed no more. An instance of the module lives for one call, and its memory goes with it: there,
+/// giving back the parts of a tree one by one is work for nobody.
+pub(crate) fn leave<T>(value: T) {
+    if cfg!(target_arch = "wasm32") {
+        std::mem::forget(value);
+    }
 }
 
 /// Checks settings: the settings object in, a `SettingsValidationResponse` as JSON out.

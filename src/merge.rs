@@ -16,6 +16,7 @@ mod filled;
 mod flags;
 mod hidden;
 mod leaf;
+mod path;
 mod place;
 mod record;
 mod resources;
@@ -29,7 +30,8 @@ use crate::warning::{Place as WarningPlace, Warning};
 pub use earlier::Earlier;
 use edit::{child, items, name_of, put_named, set, take_out};
 pub use hidden::{Hidden, hide};
-use record::Record;
+use path::Path;
+use record::{Key, Record};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use three_way::{Merge, note};
@@ -43,13 +45,9 @@ const OWN_CONTAINERS: &[&str] = &[container::INIT, container::VALIDATOR, contain
 /// The lists of containers.
 const LISTS: [&str; 2] = ["initContainers", "containers"];
 
-fn path(steps: &[&str]) -> Vec<String> {
-    steps.iter().map(|step| (*step).to_owned()).collect()
-}
-
 /// Whether the record is that of an injection, not only of an annotation.
 fn knows_the_proxy(record: &Record) -> bool {
-    record.has(&path(&[container::PROXY, "name"]))
+    record.has(Key::of(&[container::PROXY, "name"]))
 }
 
 /// Whether an annotation or label is ours, whoever wrote it.
@@ -63,12 +61,16 @@ fn is_own(map: &str, name: &str) -> bool {
 /// Notes what a patch writes, in an annotation of it.
 pub fn remember(patch: &mut PodPatch) {
     let mut record = Record::default();
-    for (map, entries) in [("annotations", texts(&patch.annotations)), ("labels", texts(&patch.labels))] {
-        note(&mut record, &mut vec![map.to_owned()], &entries);
+    for (map, entries) in [("annotations", &patch.annotations), ("labels", &patch.labels)] {
+        for (key, text) in entries {
+            note(&mut record, &mut Path::of(&[map, key]), &text.as_str().into());
+        }
     }
-    note(&mut record, &mut vec!["volumes".to_owned()], &patch.volumes.clone().into());
+    for volume in &patch.volumes {
+        note(&mut record, &mut Path::of(&["volumes", name_of(volume)]), volume);
+    }
     for added in [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten() {
-        note(&mut record, &mut vec![name_of(added).to_owned()], added);
+        note(&mut record, &mut Path::of(&[name_of(added)]), added);
     }
     patch.annotations.insert(key::RECORD, record.write());
 }
@@ -141,7 +143,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
         && let Some((_, current)) = own(spec, earlier, other)
     {
         for part in CARRIED {
-            let merged = merge.merge(&mut path(&[other, part]), current.get(part), init.get(part));
+            let merged = merge.merge(&mut Path::of(&[other, part]), current.get(part), init.get(part));
             set(&mut init, part, merged);
         }
     }
@@ -152,7 +154,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
         match (own(spec, earlier, name), want) {
             (None, None) => {}
             (None, Some(want)) => {
-                let wrote = earlier.record.as_ref().is_some_and(|r| r.has(&path(&[name, "name"])));
+                let wrote = earlier.record.as_ref().is_some_and(|r| r.has(Key::of(&[name, "name"])));
                 warnings.extend(wrote.then(|| said(format!("{name} was taken out by others, and put back"))));
                 warnings.extend(give_way(spec, want));
                 place::put(spec, patch.place, want.clone());
@@ -169,7 +171,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
                 take_out(spec, list, name);
             }
             (Some((list, current)), Some(want)) => {
-                let path = &mut vec![(*name).to_owned()];
+                let path = &mut Path::of(&[name]);
                 let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
                 let lowered = resources::settle(&mut merged, &current, want);
                 warnings.extend(
@@ -208,7 +210,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
     let record = annotations.remove(key::RECORD);
     for (map, wanted) in [("annotations", texts(&annotations)), ("labels", texts(labels))] {
         let current = child(meta, map).clone();
-        let merged = merge.merge(&mut vec![map.to_owned()], Some(&current), Some(&wanted));
+        let merged = merge.merge(&mut Path::of(&[map]), Some(&current), Some(&wanted));
         set(meta, map, merged);
     }
     if let Some(record) = record {
@@ -219,7 +221,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
 fn volumes(spec: &mut Value, wanted: Vec<Value>, earlier: &Earlier, merge: &mut Merge<'_>) {
     let ours = |v: &&Value| wanted.iter().any(|w| name_of(w) == name_of(v)) || earlier.owns_volume(v);
     let own: Vec<Value> = items(spec, "volumes").iter().filter(ours).cloned().collect();
-    let merged = merge.merge(&mut vec!["volumes".to_owned()], Some(&own.clone().into()), Some(&wanted.into()));
+    let merged = merge.merge(&mut Path::of(&["volumes"]), Some(&own.clone().into()), Some(&wanted.into()));
     let merged: Vec<Value> = merged.and_then(|m| m.as_array().cloned()).unwrap_or_default();
     for gone in own.iter().filter(|o| !merged.iter().any(|m| name_of(m) == name_of(o))) {
         take_out(spec, "volumes", name_of(gone));
@@ -253,7 +255,7 @@ pub fn annotate(object: &mut Value, key: &str, value: String) {
 /// Notes that an annotation is ours, on a pod that gets nothing else from us.
 pub fn remember_annotation(object: &mut Value, key: &str, value: &str) {
     let mut record = Record::default();
-    note(&mut record, &mut vec!["annotations".to_owned(), key.to_owned()], &value.into());
+    note(&mut record, &mut Path::of(&["annotations", key]), &value.into());
     annotate(object, key::RECORD, record.write());
 }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 mod debug;
 mod env;
+mod json;
 mod metadata;
 mod network_validator;
 mod proxy;
@@ -19,6 +20,7 @@ mod proxy_init;
 mod resources;
 mod volume;
 
+use json::json;
 pub use metadata::{Mesh, owner_label_warning};
 
 /// Names of the containers that are added.
@@ -104,12 +106,6 @@ pub fn pod_patch(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> PodPat
         debug: values.debug_enabled.then(|| debug::container(values)),
         warnings,
     }
-}
-
-/// A typed object as JSON. Types of ours serialise without fail; were one not to, the object would be missing and the API server
-/// would say so.
-fn json<T: serde::Serialize>(typed: &T) -> Value {
-    serde_json::to_value(typed).unwrap_or_default()
 }
 
 /// The container's JSON with a security context that values give as a whole.

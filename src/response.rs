@@ -207,7 +207,10 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
     response.warnings.extend(lines(&warnings));
     response.mutated_object = object;
     response.audit_annotations = audit;
-    json(&response, b"{\"accepted\":false,\"code\":500,\"message\":\"linkerd-injector-policy: the answer cannot be written\"}")
+    let answer =
+        json(&response, b"{\"accepted\":false,\"code\":500,\"message\":\"linkerd-injector-policy: the answer cannot be written\"}");
+    crate::leave(response);
+    answer
 }
 
 /// The answer to settings.
@@ -220,8 +223,12 @@ pub fn respond_to_settings(checked: &Result<(), SettingsErrors>) -> Vec<u8> {
     json(&response, b"{\"valid\":false,\"message\":\"the answer cannot be written\"}")
 }
 
+/// The bytes that an injected pod has, about: a buffer that has to grow is copied each time.
+const ROOM: usize = 16 * 1024;
+
 fn json(response: &impl Serialize, otherwise: &[u8]) -> Vec<u8> {
-    serde_json::to_vec(response).unwrap_or_else(|_| otherwise.to_vec())
+    let mut bytes = Vec::with_capacity(ROOM);
+    serde_json::to_writer(&mut bytes, response).map_or_else(|_| otherwise.to_vec(), |()| bytes)
 }
 
 #[cfg(test)]

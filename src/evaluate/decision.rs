@@ -169,7 +169,9 @@ impl Evaluation<'_> {
             uid_range,
         };
         warnings.extend(checks::of_injected(&self.scene(Some(namespace), &[]), &injection));
-        (patch, scope.values.proxy_version().to_owned(), warnings)
+        let proxy_version = scope.values.proxy_version().to_owned();
+        crate::leave(scope.values);
+        (patch, proxy_version, warnings)
     }
 
     /// The range of user ids of an OpenShift namespace, where the settings say to follow it: as it is read, and its text.

@@ -1,8 +1,9 @@
 //! What an earlier call left in an object, and what of the object is ours.
 
 use super::edit::{existing, items, name_of, named, set};
-use super::record::{Record, RecordError};
-use super::{LISTS, is_own, knows_the_proxy, path};
+use super::leaf::{self, Kind};
+use super::record::{Key, Record, RecordError};
+use super::{LISTS, is_own, knows_the_proxy};
 use crate::annotation as key;
 use crate::overrides;
 use crate::owner;
@@ -106,7 +107,7 @@ impl Earlier {
             && in_place
             && match (name, self.knowing()) {
                 (container::PROXY | container::INIT, _) => true,
-                (container::VALIDATOR | container::DEBUG, Some(record)) => record.has(&path(&[name, "name"])),
+                (container::VALIDATOR | container::DEBUG, Some(record)) => record.has(Key::of(&[name, "name"])),
                 (container::VALIDATOR, None) => has("/command/0", "/linkerd2-network-validator"),
                 (container::DEBUG, None) => has("/livenessProbe/exec/command/0", "true"),
                 _ => false,
@@ -118,7 +119,7 @@ impl Earlier {
         let name = name_of(volume);
         self.ours
             && match self.knowing() {
-                Some(record) => volume_names().contains(&name) && record.has(&path(&["volumes", name])),
+                Some(record) => volume_names().contains(&name) && record.has(Key::of(&["volumes", name])),
                 None => volume_source(name).is_some_and(|source| volume.get(source).is_some()),
             }
     }
@@ -130,7 +131,7 @@ impl Earlier {
             || (is_own(map, name)
                 && self.ours
                 && match self.knowing() {
-                    Some(record) => record.has(&path(&[map, name])),
+                    Some(record) => record.has(Key::of(&[map, name])),
                     None => !owner::is_label(name) || value.as_str().is_some_and(owner),
                 })
     }
@@ -141,7 +142,7 @@ impl Earlier {
     }
 
     /// Knows no more of a leaf, be it as we wrote it or not.
-    pub(super) fn forget(&mut self, path: &[String]) {
+    pub(super) fn forget(&mut self, path: Key) {
         if let Some(record) = &mut self.record {
             record.forget(path);
         }
@@ -151,7 +152,8 @@ impl Earlier {
     pub(super) fn wrote(&self, map: &str, name: &str, value: &Value) -> bool {
         let written =
             is_own(map, name) || (map == "annotations" && (name == key::DEFAULT_CONTAINER || overrides::is_inherited(name)));
-        written && value.as_str().is_some_and(|text| self.record.as_ref().is_some_and(|r| r.is_text(&path(&[map, name]), text)))
+        let is = |record: &Record| record.is(Key::of(&[map, name]), leaf::canonical(Kind::Exact, Some(value)).as_deref());
+        written && value.is_string() && self.record.as_ref().is_some_and(is)
     }
 }
 

@@ -4,7 +4,8 @@
 //! kubernetes/kubernetes.
 
 use super::leaf::{Kind, canonical, matches};
-use super::record::Record;
+use super::path::Path;
+use super::record::{Key, Record};
 use crate::annotation as key;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -33,13 +34,15 @@ const DEFAULTS: &[(&[&str], &[&str])] = &[
 const TOKEN_MOUNT: &[&str] = &["*", "volumeMounts", "/var/run/secrets/kubernetes.io/serviceaccount"];
 
 /// Whether a leaf that we did not write is as the API server fills it in.
-pub(super) fn is_default(path: &[String], canonical: Option<&str>) -> bool {
-    DEFAULTS.iter().any(|(pattern, texts)| matches(pattern, path) && canonical.is_some_and(|c| texts.contains(&c)))
+pub(super) fn is_default(path: &Path, canonical: Option<&[u8]>) -> bool {
+    DEFAULTS
+        .iter()
+        .any(|(pattern, texts)| matches(pattern, path) && canonical.is_some_and(|c| texts.iter().any(|t| t.as_bytes() == c)))
 }
 
 /// Whether a plugin of the API server makes that of a leaf, also of one that we wrote.
-pub(super) fn is_of_plugin(path: &[String], canonical: &str) -> bool {
-    matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && canonical == "\"Always\"")
+pub(super) fn is_of_plugin(path: &Path, canonical: &[u8]) -> bool {
+    matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && canonical == b"\"Always\"")
 }
 
 /// What LimitRanger says that it filled in of our containers, as paths of amounts.
@@ -82,7 +85,7 @@ impl Limits {
                 let path = path(name, list, resource);
                 let by_plugin = self.0.contains(&path.join("/"));
                 let as_limit = list == "requests" && amount("requests", resource) == amount("limits", resource);
-                if !record.has(&path) && (by_plugin || as_limit) {
+                if !record.has(Key::of(&path)) && (by_plugin || as_limit) {
                     filled.push(Amount { list, resource: resource.clone(), by_plugin });
                 }
             }
@@ -102,7 +105,8 @@ impl Limits {
         let want = |list: &str, resource: &str| canonical(Kind::Quantity, wanted?.get(list)?.get(resource));
         let (mut rest, mut dropped) = (resources.clone(), Vec::new());
         for Amount { list, resource, by_plugin } in self.filled(record, name, resources) {
-            let as_ever = LISTS.iter().all(|(list, _)| record.is(&path(name, list, &resource), want(list, &resource).as_deref()));
+            let as_ever =
+                LISTS.iter().all(|(list, _)| record.is(Key::of(&path(name, list, &resource)), want(list, &resource).as_deref()));
             let Some(amounts) = rest.get_mut(list).and_then(Value::as_object_mut).filter(|_| !as_ever) else { continue };
             amounts.remove(&resource);
             if amounts.is_empty() {
@@ -120,8 +124,8 @@ impl Limits {
     }
 }
 
-fn path(name: &str, list: &str, resource: &str) -> [String; 4] {
-    [name, "resources", list, resource].map(str::to_owned)
+fn path<'a>(name: &'a str, list: &'a str, resource: &'a str) -> [&'a str; 4] {
+    [name, "resources", list, resource]
 }
 
 /// One sentence of the annotation, `cpu, memory limit for init container web`: the list, its resources and the container.
@@ -134,7 +138,7 @@ fn sentence(text: &str) -> Option<(&'static str, &str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Limits, Record, is_default};
+    use super::{Limits, Path, Record, is_default};
     use serde_json::{Value, json};
 
     fn limits(annotation: &str) -> Limits {
@@ -164,11 +168,7 @@ mod tests {
         };
         let record = |limit: &str, request: &str| {
             let mut record = Record::default();
-            super::super::three_way::note(
-                &mut record,
-                &mut vec!["linkerd-proxy".to_owned(), "resources".to_owned()],
-                &of(limit, request),
-            );
+            super::super::three_way::note(&mut record, &mut Path::of(&["linkerd-proxy", "resources"]), &of(limit, request));
             record
         };
         let both = limits("LimitRanger plugin set: cpu request for container linkerd-proxy; cpu limit for container linkerd-proxy");
@@ -197,10 +197,9 @@ mod tests {
 
     #[test]
     fn defaults_go_by_their_place() {
-        let path = |steps: &[&str]| steps.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
-        assert!(is_default(&path(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some("10")));
-        assert!(!is_default(&path(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some("11")));
-        assert!(!is_default(&path(&["linkerd-proxy", "periodSeconds"]), Some("10")));
-        assert!(!is_default(&path(&["linkerd-proxy", "imagePullPolicy"]), None));
+        assert!(is_default(&Path::of(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some(b"10")));
+        assert!(!is_default(&Path::of(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some(b"11")));
+        assert!(!is_default(&Path::of(&["linkerd-proxy", "periodSeconds"]), Some(b"10")));
+        assert!(!is_default(&Path::of(&["linkerd-proxy", "imagePullPolicy"]), None));
     }
 }

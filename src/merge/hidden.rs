@@ -5,7 +5,8 @@
 //! others read off every pod and Service.
 
 use super::edit::set;
-use super::{Earlier, child, path};
+use super::record::Key;
+use super::{Earlier, child};
 use crate::annotation as key;
 use crate::permitted::Permitted;
 use crate::warning::Warning;
@@ -29,7 +30,7 @@ pub fn hide(object: &mut Value, mut earlier: Option<&mut Earlier>, permitted: &P
         let (Some((known, list)), Some(text)) = (permitted.forbids(name), value.as_str()) else { return true };
         match &mut earlier {
             Some(earlier) if earlier.wrote("annotations", name, value) => return true,
-            Some(earlier) => earlier.forget(&path(&["annotations", name])),
+            Some(earlier) => earlier.forget(Key::of(&["annotations", name])),
             None => {}
         }
         hidden.0.insert(known, (text.to_owned(), list));

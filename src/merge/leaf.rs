@@ -4,7 +4,7 @@
 //! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
 //! drops zeros and empty values, adds defaults and writes quantities its own way.
 
-use crate::gather;
+use super::path::Path;
 use crate::parse::{ports, quantity};
 use serde_json::Value;
 
@@ -48,10 +48,17 @@ pub(crate) enum Kind {
 }
 
 /// One row: parts whose path matches the pattern are of that shape and class. A `*` stands for any step, or any end of a step.
-struct Row {
+pub(super) struct Row {
     pattern: &'static [&'static str],
     shape: Shape,
     class: Class,
+}
+
+impl Row {
+    /// Whether its pattern has that step at that depth.
+    pub(super) fn has_step(&self, depth: usize, step: &str) -> bool {
+        self.pattern.get(depth).is_some_and(|pattern| is_step(pattern, step))
+    }
 }
 
 const fn row(pattern: &'static [&'static str], shape: Shape, class: Class) -> Row {
@@ -67,7 +74,7 @@ const BY_NAME: Shape = Shape::List(&[("name", "")]);
 
 /// The first row that matches counts.
 #[rustfmt::skip]
-const ROWS: &[Row] = &[
+pub(super) const ROWS: &[Row] = &[
     row(&["annotations"], Shape::Map, Asserted),
     row(&["labels"], Shape::Map, Asserted),
     row(&["annotations", "*"], EXACT, Asserted),
@@ -124,17 +131,21 @@ const ROWS: &[Row] = &[
 ];
 
 /// Whether a path is of a pattern.
-pub(super) fn matches(pattern: &[&str], path: &[String]) -> bool {
-    let step = |pattern: &str, step: &str| match pattern.strip_suffix('*') {
-        Some(start) => step.starts_with(start),
-        None => step == pattern,
-    };
-    pattern.len() == path.len() && pattern.iter().zip(path).all(|(p, s)| step(p, s))
+pub(super) fn matches(pattern: &[&str], path: &Path) -> bool {
+    pattern.len() == path.len() && pattern.iter().zip(path.steps()).all(|(p, s)| is_step(p, s))
+}
+
+/// Whether a step is of a pattern's step.
+fn is_step(pattern: &str, step: &str) -> bool {
+    match pattern.as_bytes().split_last() {
+        Some((b'*', start)) => step.as_bytes().starts_with(start),
+        _ => step == pattern,
+    }
 }
 
 /// The shape and class of a part that no row names: whatever it is, others may change it.
-pub(crate) fn of(path: &[String], value: Option<&Value>) -> (Shape, Class) {
-    match ROWS.iter().find(|row| matches(row.pattern, path)) {
+pub(crate) fn of(path: &Path, value: Option<&Value>) -> (Shape, Class) {
+    match path.rows().iter().find(|row| row.pattern.len() == path.len()) {
         Some(row) => (row.shape, row.class),
         None if value.is_some_and(Value::is_object) => (Shape::Map, Defaulted),
         None => (PLAIN, Defaulted),
@@ -143,42 +154,51 @@ pub(crate) fn of(path: &[String], value: Option<&Value>) -> (Shape, Class) {
 
 /// The identity of an item of a list.
 pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
-    let parts: Vec<String> = fields
-        .iter()
-        .map(|(field, default)| match item.get(field) {
-            None | Some(Value::Null) => (*default).to_owned(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        })
-        .collect();
-    parts.join("/")
+    let mut identity = String::new();
+    for (at, (field, default)) in fields.iter().enumerate() {
+        identity.push_str(if at > 0 { "/" } else { "" });
+        match item.get(field) {
+            None | Some(Value::Null) => identity.push_str(default),
+            Some(Value::String(text)) => identity.push_str(text),
+            Some(other) => identity.push_str(&text(other)),
+        }
+    }
+    identity
 }
 
 /// What a leaf says, in a form in which all that means the same is the same; `None` when it says nothing.
-pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<String> {
-    let value = value?;
+pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    write(kind, value?, &mut text).then_some(text)
+}
+
+/// Writes what a leaf says, and whether it says anything.
+pub(crate) fn write(kind: Kind, value: &Value, to: &mut Vec<u8>) -> bool {
     match kind {
-        Kind::Exact => Some(value.to_string()),
-        Kind::Plain => plain(value).map(|v| v.to_string()),
+        Kind::Exact => json(value, to),
+        Kind::Plain if says(value) => plain(value, to),
+        Kind::Plain => return false,
         Kind::Quantity => {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Some(quantity::quantity(&text).map_or(text, |q| q.stored()))
+            let text = value.as_str().map_or_else(|| text(value), str::to_owned);
+            to.extend(quantity::quantity(&text).map_or(text, |quantity| quantity.stored()).as_bytes());
         }
         Kind::Set => {
-            let mut names: Vec<String> = value.as_array()?.iter().map(Value::to_string).collect();
+            let Some(names) = value.as_array().filter(|names| !names.is_empty()) else { return false };
+            let mut names: Vec<String> = names.iter().map(text).collect();
             names.sort();
             names.dedup();
-            (!names.is_empty()).then(|| names.join(","))
+            to.extend(names.join(",").as_bytes());
         }
         Kind::Ports => {
-            let text = ports_text(value)?;
+            let Some(text) = ports_text(value) else { return false };
             let mut list = ports::list(text, &|_| None);
             list.ranges.sort_unstable();
             list.ranges.dedup();
             let bad: Vec<&str> = list.bad.iter().map(|b| b.text.as_str()).collect();
-            Some(format!("{list}|{}", bad.join(",")))
+            to.extend(format!("{list}|{}", bad.join(",")).as_bytes());
         }
     }
+    true
 }
 
 /// Defaults that the API server adds to what we write.
@@ -194,21 +214,52 @@ fn is_default(key: &str, value: &Value) -> bool {
     }
 }
 
-/// The value without what the API server drops or adds.
-fn plain(value: &Value) -> Option<Value> {
+/// Whether a value says anything; what does not, the API server drops.
+fn says(value: &Value) -> bool {
     match value {
-        Value::Null | Value::Bool(false) => None,
-        Value::Number(n) if n.as_f64() == Some(0.0) => None,
-        Value::String(text) if text.is_empty() => None,
-        Value::Array(items) if items.is_empty() => None,
-        Value::Array(items) => Some(items.iter().map(|i| plain(i).unwrap_or_default()).collect()),
+        Value::Null | Value::Bool(false) => false,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
         // An object that says nothing by what is in it may say something by being there, as an empty `emptyDir` does.
-        Value::Object(map) => {
-            let said = map.iter().filter(|(key, value)| !is_default(key, value));
-            Some(Value::Object(gather::object(said.filter_map(|(key, value)| Some((key.clone(), plain(value)?))))))
-        }
-        other => Some(other.clone()),
+        Value::Bool(true) | Value::Object(_) => true,
     }
+}
+
+/// Writes the value as JSON without what the API server drops or adds.
+fn plain(value: &Value, to: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            to.push(b'[');
+            for (at, item) in items.iter().enumerate() {
+                to.extend(if at > 0 { &b","[..] } else { b"" });
+                if says(item) { plain(item, to) } else { to.extend(b"null") }
+            }
+            to.push(b']');
+        }
+        Value::Object(map) => {
+            let said = map.iter().filter(|(key, value)| !is_default(key, value) && says(value));
+            to.push(b'{');
+            for (at, (key, value)) in said.enumerate() {
+                to.extend(if at > 0 { &b","[..] } else { b"" });
+                json(key, to);
+                to.push(b':');
+                plain(value, to);
+            }
+            to.push(b'}');
+        }
+        scalar => json(scalar, to),
+    }
+}
+
+/// Writes a value as JSON, which is without fail for a tree of values.
+fn json(value: &(impl serde::Serialize + ?Sized), to: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(to, value);
+}
+
+/// A value as the text of its JSON.
+fn text(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// The text of a list of ports: a flag's, or that of a variable, which the API server drops where it is empty.

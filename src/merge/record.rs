@@ -3,7 +3,6 @@
 //! Only equality with what we wrote is ever asked, so the record holds hashes, of the path and of the value of every leaf. It is an
 //! annotation, which users can write: it never decides an asserted leaf.
 
-use super::leaf;
 use crate::gather;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -39,48 +38,69 @@ impl Record {
 
     /// Writes the annotation.
     pub(crate) fn write(&self) -> String {
-        let bytes: Vec<u8> = self.0.iter().flat_map(|(path, value)| [path.to_be_bytes(), value.to_be_bytes()].concat()).collect();
+        let mut bytes = Vec::with_capacity(self.0.len().saturating_mul(8));
+        for (path, value) in &self.0 {
+            bytes.extend_from_slice(&path.to_be_bytes());
+            bytes.extend_from_slice(&value.to_be_bytes());
+        }
         format!("{VERSION}{}", URL_SAFE_NO_PAD.encode(bytes))
     }
 
     /// Notes a leaf.
-    pub(crate) fn note(&mut self, path: &[String], canonical: &str) {
-        self.0.insert(of_path(path), hash(canonical));
+    pub(crate) fn note(&mut self, path: Key, canonical: &[u8]) {
+        self.0.insert(path.hash(), hash(canonical));
     }
 
     /// Knows no more of a leaf.
-    pub(crate) fn forget(&mut self, path: &[String]) {
-        self.0.remove(&of_path(path));
+    pub(crate) fn forget(&mut self, path: Key) {
+        self.0.remove(&path.hash());
     }
 
     /// Whether we wrote the leaf at all.
-    pub(crate) fn has(&self, path: &[String]) -> bool {
-        self.0.contains_key(&of_path(path))
+    pub(crate) fn has(&self, path: Key) -> bool {
+        self.0.contains_key(&path.hash())
     }
 
     /// Whether the leaf is as we wrote it; one that we did not write is as we left it where there is none.
-    pub(crate) fn is(&self, path: &[String], canonical: Option<&str>) -> bool {
-        self.0.get(&of_path(path)).copied() == canonical.map(hash)
+    pub(crate) fn is(&self, path: Key, canonical: Option<&[u8]>) -> bool {
+        self.0.get(&path.hash()).copied() == canonical.map(hash)
     }
 }
 
-impl Record {
-    /// Whether the text of an annotation or label is as we wrote it.
-    pub(crate) fn is_text(&self, path: &[String], text: &str) -> bool {
-        let canonical = leaf::canonical(leaf::Kind::Exact, Some(&text.into()));
-        self.is(path, canonical.as_deref())
+/// What a path is recorded by: the hash of its steps, one a line, as far as it has come.
+#[derive(Clone, Copy)]
+pub(crate) struct Key(u64);
+
+impl Key {
+    /// The key of these steps.
+    pub(crate) fn of(steps: &[&str]) -> Key {
+        let Some((first, rest)) = steps.split_first() else { return Key(fnv::FnvHasher::default().finish()) };
+        let mut hasher = fnv::FnvHasher::default();
+        hasher.write(first.as_bytes());
+        rest.iter().fold(Key(hasher.finish()), |key, step| key.with(step))
+    }
+
+    /// The key with one more step.
+    pub(crate) fn with(self, step: &str) -> Key {
+        let mut hasher = fnv::FnvHasher::with_key(self.0);
+        hasher.write(b"\n");
+        hasher.write(step.as_bytes());
+        Key(hasher.finish())
+    }
+
+    fn hash(self) -> u32 {
+        folded(self.0)
     }
 }
 
-fn of_path(path: &[String]) -> u32 {
-    hash(&path.join("\n"))
+fn hash(text: &[u8]) -> u32 {
+    let mut hasher = fnv::FnvHasher::default();
+    hasher.write(text);
+    folded(hasher.finish())
 }
 
 /// Hashes need no secret here: whoever could forge a value could forge the record.
-fn hash(text: &str) -> u32 {
-    let mut hasher = fnv::FnvHasher::default();
-    hasher.write(text.as_bytes());
-    let wide = hasher.finish();
+fn folded(wide: u64) -> u32 {
     #[allow(clippy::cast_possible_truncation, reason = "both halves are folded into one")]
     let folded = (wide ^ (wide >> 32)) as u32;
     folded

@@ -13,6 +13,7 @@
 use super::filled::{self, Limits};
 use super::flags::{self, Flag};
 use super::leaf::{self, Class, Kind, Shape};
+use super::path::Path;
 use super::record::Record;
 use super::{Earlier, env_order};
 use crate::annotation as key;
@@ -38,52 +39,48 @@ pub(crate) struct Merge<'a> {
 }
 
 /// Notes every leaf of an object that we want.
-pub(crate) fn note(record: &mut Record, path: &mut Vec<String>, wanted: &Value) {
-    leaves(path, wanted, &mut |path, canonical| record.note(path, canonical));
+pub(crate) fn note(record: &mut Record, path: &mut Path, wanted: &Value) {
+    leaves(path, wanted, &mut Vec::new(), &mut |path, canonical| record.note(path.key(), canonical));
 }
 
-/// Walks the leaves of an object that say something.
-fn leaves(path: &mut Vec<String>, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
+/// Walks the leaves of an object that say something; what each says is written into `text`.
+fn leaves(path: &mut Path, value: &Value, text: &mut Vec<u8>, each: &mut dyn FnMut(&Path, &[u8])) {
     let (shape, _) = leaf::of(path, Some(value));
     match shape {
         Shape::Map => {
             for (key, value) in value.as_object().into_iter().flatten() {
-                within(path, key, |path| leaves(path, value, each));
+                path.within(key, |path| leaves(path, value, text, each));
             }
         }
         Shape::Probe => {
             let (handler, timings) = probe(value);
-            within(path, HANDLER, |path| leaves_of(path, Kind::Plain, &handler, each));
+            path.within(HANDLER, |path| leaves_of(path, Kind::Plain, &handler, text, each));
             for (key, value) in &timings {
-                within(path, key, |path| leaves(path, value, each));
+                path.within(key, |path| leaves(path, value, text, each));
             }
         }
         Shape::List(fields) => {
             for item in value.as_array().into_iter().flatten() {
-                within(path, &leaf::identity(item, fields), |path| leaves(path, item, each));
+                path.within(&leaf::identity(item, fields), |path| leaves(path, item, text, each));
             }
         }
         Shape::Flags => {
             for flag in flags::read(value).into_iter().flatten() {
-                within(path, &flag.name, |path| leaves(path, &flag.value, each));
+                path.within(&flag.name, |path| leaves(path, &flag.value, text, each));
             }
         }
-        Shape::Leaf(kind) => leaves_of(path, kind, value, each),
+        Shape::Leaf(kind) => leaves_of(path, kind, value, text, each),
     }
 }
 
-fn leaves_of(path: &[String], kind: Kind, value: &Value, each: &mut dyn FnMut(&[String], &str)) {
-    if let Some(canonical) = leaf::canonical(kind, Some(value)) {
-        each(path, &canonical);
+fn leaves_of(path: &mut Path, kind: Kind, value: &Value, text: &mut Vec<u8>, each: &mut dyn FnMut(&Path, &[u8])) {
+    text.clear();
+    if leaf::write(kind, value, text) {
+        each(path, text);
     }
     for entry in leaf::entries(kind, value).into_iter().flatten() {
-        each(&entry_path(path, &entry), "");
+        path.within(&entry, |path| each(path, b""));
     }
-}
-
-/// The path of one entry of a leaf that is a set.
-fn entry_path(path: &[String], entry: &str) -> Vec<String> {
-    path.iter().cloned().chain([entry.to_owned()]).collect()
 }
 
 /// The one leaf of a probe that says what it does.
@@ -97,14 +94,6 @@ fn probe(value: &Value) -> (Value, Map<String, Value>) {
     let mut rest = value.as_object().cloned().unwrap_or_default();
     let handler = gather::object(HANDLERS.iter().filter_map(|h| Some(((*h).to_owned(), rest.remove(*h)?))));
     (Value::Object(handler), rest)
-}
-
-/// Runs with one more step on the path.
-fn within<T>(path: &mut Vec<String>, step: &str, run: impl FnOnce(&mut Vec<String>) -> T) -> T {
-    path.push(step.to_owned());
-    let result = run(path);
-    path.pop();
-    result
 }
 
 impl<'a> Merge<'a> {
@@ -136,23 +125,25 @@ impl<'a> Merge<'a> {
         self.record.is_some_and(|record| {
             let mut found = false;
             let amounts = self.limits.filled_in(record, name, current);
-            leaves(&mut vec![name.to_owned()], current, &mut |path, canonical| {
-                let filled = filled::is_of_plugin(path, canonical)
-                    || (!record.has(path) && filled::is_default(path, Some(canonical)))
-                    || (path.len() == 4 && amounts.contains(&path.join("/")));
-                found |= !record.is(path, Some(canonical)) && !filled;
+            leaves(&mut Path::of(&[name]), current, &mut Vec::new(), &mut |path, canonical| {
+                let filled = || {
+                    filled::is_of_plugin(path, canonical)
+                        || (!record.has(path.key()) && filled::is_default(path, Some(canonical)))
+                        || (path.len() == 4 && amounts.contains(&path.steps().join("/")))
+                };
+                found |= !record.is(path.key(), Some(canonical)) && !filled();
             });
             found
         })
     }
 
     /// Merges a part of an object. What nobody changed stays as it is, to the letter.
-    pub(crate) fn merge(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    pub(crate) fn merge(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let current = current.filter(|c| !c.is_null());
         let (shape, class) = leaf::of(path, current.or(wanted));
         match shape {
-            Shape::Map => match (path.as_slice(), self.record, current) {
-                ([name, part], Some(record), Some(now)) if part == "resources" => {
+            Shape::Map => match (path.steps().as_slice(), self.record, current) {
+                ([name, "resources"], Some(record), Some(now)) => {
                     let (rest, dropped) = self.limits.without_filled(record, name, now, wanted);
                     self.dropped.extend(dropped);
                     self.map(path, Some(&rest), wanted)
@@ -166,14 +157,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn leaf(
-        &mut self,
-        path: &[String],
-        kind: Kind,
-        class: Class,
-        current: Option<&Value>,
-        wanted: Option<&Value>,
-    ) -> Option<Value> {
+    fn leaf(&mut self, path: &Path, kind: Kind, class: Class, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let (c, w) = (leaf::canonical(kind, current), leaf::canonical(kind, wanted));
         if c == w {
             return current.cloned();
@@ -181,7 +165,7 @@ impl<'a> Merge<'a> {
         let Some(record) = self.record else {
             // An asserted leaf that we do not want may be one that we wrote; an annotation or label that is not ours is the user's.
             let ours = class == Class::Asserted
-                && match (path, current) {
+                && match (path.steps().as_slice(), current) {
                     ([map, key], Some(text)) if is_map_of_texts(map) => self.earlier.owns_text(map, key, text),
                     _ => true,
                 };
@@ -189,45 +173,45 @@ impl<'a> Merge<'a> {
                 return merged_entries(&Record::default(), path, kind, current, wanted).or_else(|| current.or(wanted).cloned());
             }
             let keep = if wanted.is_none() { !ours || is_port(path) } else { class == Class::Defaulted && c.is_some() };
-            self.reset |= !keep && c.is_some() && !path.first().is_some_and(|map| is_map_of_texts(map));
+            self.reset |= !keep && c.is_some() && !path.steps().first().is_some_and(|map| is_map_of_texts(map));
             return if keep { current.cloned() } else { wanted.cloned() };
         };
-        if w.is_some() && !record.has(path) && filled::is_default(path, c.as_deref()) {
+        if w.is_some() && !record.has(path.key()) && filled::is_default(path, c.as_deref()) {
             return wanted.cloned();
         }
-        let untouched = record.is(path, c.as_deref());
+        let untouched = record.is(path.key(), c.as_deref());
         if class == Class::Asserted {
             // Outside of our containers, what we neither write nor wrote is not ours to assert, nor is a port of another number; nor is
             // an annotation that others changed and we no longer write: it was rendered from as theirs. In our containers nobody else
             // says what the mesh relies on, whatever the record knows.
-            let map = path.first().map_or("", String::as_str);
+            let map = path.steps().first().copied().unwrap_or_default();
             let theirs = !untouched && map == "annotations";
             let may_be_theirs = map == "volumes" || is_map_of_texts(map) || is_port(path);
-            if wanted.is_none() && (theirs || (may_be_theirs && !record.has(path))) {
+            if wanted.is_none() && (theirs || (may_be_theirs && !record.has(path.key()))) {
                 return current.cloned();
             }
             if !untouched {
-                self.set_back.push(path.join("."));
+                self.set_back.push(path.steps().join("."));
             }
             return wanted.cloned();
         }
         if untouched {
             wanted.cloned()
-        } else if record.is(path, w.as_deref()) {
+        } else if record.is(path.key(), w.as_deref()) {
             current.cloned()
         } else {
             merged_entries(record, path, kind, current, wanted).or_else(|| current.cloned())
         }
     }
 
-    fn map(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn map(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let empty = Map::new();
         let (now, want) = (current.and_then(Value::as_object), wanted.and_then(Value::as_object).unwrap_or(&empty));
         let mut merged = now.cloned().unwrap_or_default();
         let keys: Vec<String> = merged.keys().chain(want.keys().filter(|k| !merged.contains_key(*k))).cloned().collect();
         for key in keys {
             let before = now.and_then(|n| n.get(&key));
-            match within(path, &key, |path| self.merge(path, before, want.get(&key))) {
+            match path.within(&key, |path| self.merge(path, before, want.get(&key))) {
                 Some(value) => {
                     merged.insert(key, value);
                 }
@@ -241,10 +225,10 @@ impl<'a> Merge<'a> {
         (!merged.is_empty() || was_empty).then_some(Value::Object(merged))
     }
 
-    fn probe(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn probe(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let parts = |value: Option<&Value>| value.map(probe).map(|(handler, rest)| (handler, Value::Object(rest)));
         let (now, want) = (parts(current), parts(wanted));
-        let mut handler = within(path, HANDLER, |path| {
+        let mut handler = path.within(HANDLER, |path| {
             self.leaf(path, Kind::Plain, Class::Defaulted, now.as_ref().map(|n| &n.0), want.as_ref().map(|w| &w.0))
         });
         // Whatever others ask of the proxy's own server, it listens on one port.
@@ -255,7 +239,7 @@ impl<'a> Merge<'a> {
             && let Some(at) = handler.as_mut().and_then(|handler| handler.pointer_mut(PORT))
         {
             *at = ours;
-            self.set_back.push(format!("{}.httpGet.port", path.join(".")));
+            self.set_back.push(format!("{}.httpGet.port", path.steps().join(".")));
         }
         let timings = self.map(path, now.as_ref().map(|n| &n.1), want.as_ref().map(|w| &w.1));
         // Timings of a probe that does nothing mean nothing.
@@ -266,7 +250,7 @@ impl<'a> Merge<'a> {
 
     fn list<'v>(
         &mut self,
-        path: &mut Vec<String>,
+        path: &mut Path,
         current: Option<&'v Value>,
         wanted: Option<&'v Value>,
         fields: &[(&str, &str)],
@@ -290,7 +274,7 @@ impl<'a> Merge<'a> {
         let mut stays: Vec<Option<Value>> = Vec::new();
         for (id, item) in &unique {
             let wanted = wants.get(id).and_then(|place| want.get(*place)).map(|(_, item)| *item);
-            stays.push(within(path, id, |path| self.merge(path, Some(item), wanted)));
+            stays.push(path.within(id, |path| self.merge(path, Some(item), wanted)));
         }
         // What is new goes after the nearest item that comes before it in what we want; where there is none, before the nearest that
         // comes after it.
@@ -309,7 +293,7 @@ impl<'a> Merge<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    let new = within(path, id, |path| self.merge(path, None, Some(item)));
+                    let new = path.within(id, |path| self.merge(path, None, Some(item)));
                     before.and_then(|place| comes.get_mut(place)).unwrap_or(&mut first).extend(new);
                 }
             }
@@ -320,19 +304,19 @@ impl<'a> Merge<'a> {
             list.extend(stays.get_mut(place).and_then(Option::take));
         }
         list.append(&mut first);
-        if path.last().is_some_and(|step| step == "env") {
+        if path.steps().last().is_some_and(|step| *step == "env") {
             env_order::settle(&mut list, [&wants, &places]);
         }
         (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
     }
 
-    fn flags(&mut self, path: &mut Vec<String>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn flags(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let want = wanted.and_then(flags::read).unwrap_or_default();
         let Some(now) = current.and_then(flags::read) else {
             // A list that is none of flags means nothing to the program.
-            let wrote = |record: &Record| want.first().is_some_and(|flag| record.has(&entry_path(path, &flag.name)));
+            let wrote = |record: &Record| want.first().is_some_and(|flag| record.has(path.key().with(&flag.name)));
             if wanted.is_some() && (current.is_some() || self.record.is_some_and(wrote)) {
-                self.set_back.push(path.join("."));
+                self.set_back.push(path.steps().join("."));
             }
             return wanted.cloned();
         };
@@ -342,7 +326,7 @@ impl<'a> Merge<'a> {
         for flag in want.iter().chain(foreign) {
             let now = theirs.get(flag.name.as_str()).and_then(|place| now.get(*place));
             let want = ours.get(flag.name.as_str()).and_then(|place| want.get(*place));
-            let value = within(path, &flag.name, |path| self.merge(path, now.map(|f| &f.value), want.map(|f| &f.value)));
+            let value = path.within(&flag.name, |path| self.merge(path, now.map(|f| &f.value), want.map(|f| &f.value)));
             let joined = now.or(want).is_some_and(|f| f.joined);
             merged.extend(value.map(|value| Flag { name: flag.name.clone(), value, joined }));
         }
@@ -351,10 +335,10 @@ impl<'a> Merge<'a> {
 }
 
 /// A set that others and we changed: of the entries that we wrote, those that both still have, and all that either added.
-fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+fn merged_entries(record: &Record, path: &Path, kind: Kind, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
     let wanted = wanted?;
     let (now, want) = (leaf::entries(kind, current?)?, leaf::entries(kind, wanted)?);
-    let wrote = |entry: &String| record.has(&entry_path(path, entry));
+    let wrote = |entry: &String| record.has(path.key().with(entry));
     let (theirs, ours): (BTreeSet<&String>, BTreeSet<&String>) = (now.iter().collect(), want.iter().collect());
     let stay = want.iter().filter(|entry| theirs.contains(entry) || !wrote(entry));
     let come = now.iter().filter(|entry| !ours.contains(entry) && !wrote(entry));
@@ -362,8 +346,8 @@ fn merged_entries(record: &Record, path: &[String], kind: Kind, current: Option<
 }
 
 /// Whether a path is that of a port of a container.
-fn is_port(path: &[String]) -> bool {
-    matches!(path, [_, part, _] if part == "ports")
+fn is_port(path: &Path) -> bool {
+    matches!(path.steps().as_slice(), [_, "ports", _])
 }
 
 fn is_map_of_texts(part: &str) -> bool {

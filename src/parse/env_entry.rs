@@ -126,6 +126,9 @@ pub fn file_volume(entry: &Value) -> Option<&str> {
 
 /// Lays entries over an environment: one of a name that is there takes its place, any other goes to the end.
 pub fn lay_over(env: &mut Vec<Value>, entries: Vec<Value>) {
+    if entries.is_empty() {
+        return;
+    }
     let name_of = |entry: &Value| entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     // Of variables that share a name, the first is the one whose place it is.
     let mut places = gather::map(env.iter().enumerate().rev().map(|(at, entry)| (name_of(entry), at)));

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Renders the debug container. Its probes never fail: some clusters demand probes of every container.
 pub(super) fn container(values: &Values) -> Value {
     let infallible = || Some(Probe { exec: Some(ExecAction { command: Some(vec!["true".to_owned()]) }), ..Probe::default() });
-    json(&Container {
+    json(Container {
         name: container::DEBUG.to_owned(),
         image: Some(values.debug_image.reference(&values.linkerd_version)),
         image_pull_policy: Some(values.debug_image.pull_policy(&values.image_pull_policy).to_owned()),

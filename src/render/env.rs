@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 /// A list of variables that grows from top to bottom.
 #[derive(Default)]
-struct Env(Vec<EnvVar>);
+struct Env(Vec<Value>);
 
 impl Env {
     /// A variable of the proxy's; the name is without its common prefix.
-    fn set(&mut self, name: &str, value: impl ToString) {
-        self.plain(format!("LINKERD2_PROXY_{name}"), value);
+    fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.plain(["LINKERD2_PROXY_", name].concat(), value.into());
     }
 
     /// The same, where an empty text means that it is not set.
@@ -27,21 +27,21 @@ impl Env {
         }
     }
 
-    fn plain(&mut self, name: impl Into<String>, value: impl ToString) {
-        self.0.push(EnvVar { name: name.into(), value: Some(value.to_string()), value_from: None });
+    fn plain(&mut self, name: String, value: String) {
+        self.0.push(json(EnvVar { name, value: Some(value), value_from: None }));
     }
 
     fn field(&mut self, name: &str, path: &str) {
         let field_ref = Some(ObjectFieldSelector { field_path: path.to_owned(), api_version: None });
         let value_from = Some(EnvVarSource { field_ref, ..EnvVarSource::default() });
-        self.0.push(EnvVar { name: name.to_owned(), value: None, value_from });
+        self.0.push(json(EnvVar { name: name.to_owned(), value: None, value_from }));
     }
 }
 
 /// The environment with the entries that values and annotations add: one of a rendered name takes its place (D16), and one that
 /// does not go together with the others is left out and named (D35).
 pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> (Vec<Value>, Vec<Warning>) {
-    let mut env: Vec<Value> = environment(values, pod, mesh).0.iter().map(json).collect();
+    let Env(mut env) = environment(values, pod, mesh);
     let mut added: Vec<&Value> = values.proxy.additional_env.iter().chain(&values.proxy.experimental_env).collect();
     let mut warnings = Vec::new();
     while let Some((group, unfit)) = misfit(&env, &added) {
@@ -90,7 +90,7 @@ fn environment(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> Env {
     env.field("_pod_uid", "metadata.uid");
     env.field("_pod_ip", "status.podIP");
     env.field("_pod_nodeName", "spec.nodeName");
-    env.plain("_pod_containerName", container::PROXY);
+    env.plain("_pod_containerName".to_owned(), container::PROXY.to_owned());
     workers(&mut env, values);
     logs_and_control_plane(&mut env, values, mesh);
     timeouts(&mut env, values);
@@ -110,8 +110,8 @@ fn environment(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> Env {
 fn workers(env: &mut Env, values: &Values) {
     let proxy = &values.proxy;
     if proxy.cores != 0 {
-        env.set("CORES", proxy.cores);
-        env.set("CORES_MIN", proxy.cores);
+        env.set("CORES", proxy.cores.to_string());
+        env.set("CORES_MIN", proxy.cores.to_string());
         return;
     }
     // Where nothing is said of workers, the proxy decides.
@@ -119,10 +119,10 @@ fn workers(env: &mut Env, values: &Values) {
         return;
     }
     let minimum = if proxy.workers.minimum == 0 { 1 } else { proxy.workers.minimum };
-    env.set("CORES", minimum);
-    env.set("CORES_MIN", minimum);
+    env.set("CORES", minimum.to_string());
+    env.set("CORES_MIN", minimum.to_string());
     if proxy.workers.maximum != 0 {
-        env.set("CORES_MAX", proxy.workers.maximum);
+        env.set("CORES_MAX", proxy.workers.maximum.to_string());
     }
     if proxy.workers.maximum_cpu_ratio != 0.0 {
         env.set("CORES_MAX_RATIO", ratio::format(proxy.workers.maximum_cpu_ratio));
@@ -135,7 +135,7 @@ fn logs_and_control_plane(env: &mut Env, values: &Values, mesh: &Mesh<'_>) {
     env.set_unless_empty("INBOUND_PORTS_REQUIRE_IDENTITY", &proxy.require_identity_on_inbound_ports);
     // No field of Linkerd's values holds it (D21).
     env.set_unless_empty("INBOUND_PORTS_REQUIRE_TLS", &proxy.require_tls_on_inbound_ports);
-    env.set("SHUTDOWN_ENDPOINT_ENABLED", proxy.enable_shutdown_endpoint);
+    env.set("SHUTDOWN_ENDPOINT_ENABLED", proxy.enable_shutdown_endpoint.to_string());
     let headers = if proxy.log_http_headers == "insecure" { "" } else { ",[{headers}]=off,[{request}]=off" };
     env.set("LOG", format!("{}{headers}", proxy.log_level));
     env.set("LOG_FORMAT", &proxy.log_format);
@@ -205,7 +205,7 @@ fn fixed_timings(env: &mut Env, values: &Values) {
     env.set("OUTBOUND_CONNECT_KEEPALIVE", "10000ms");
     env.set("INBOUND_ACCEPT_USER_TIMEOUT", "30s");
     env.set("OUTBOUND_CONNECT_USER_TIMEOUT", "30s");
-    env.set("OUTBOUND_METRICS_HOSTNAME_LABELS", values.proxy.hostname_labels);
+    env.set("OUTBOUND_METRICS_HOSTNAME_LABELS", values.proxy.hostname_labels.to_string());
 }
 
 fn tracing(env: &mut Env, values: &Values, mesh: &Mesh<'_>) {
@@ -251,8 +251,8 @@ fn opaque_ports(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> String 
 
 fn identity(env: &mut Env, values: &Values, mesh: &Mesh<'_>) {
     env.field("_pod_sa", "spec.serviceAccountName");
-    env.plain("_l5d_ns", mesh.control_plane);
-    env.plain("_l5d_trustdomain", values.trust_domain());
+    env.plain("_l5d_ns".to_owned(), mesh.control_plane.to_owned());
+    env.plain("_l5d_trustdomain".to_owned(), values.trust_domain().to_owned());
     let service = |name: &str, port: u16| format!("{name}.{}.svc.{}.:{port}", mesh.control_plane, values.cluster_domain);
     let of_mesh = |name: &str| identity_name(&format!("{name}.{}", mesh.control_plane), values, mesh);
     let token = if values.token_projection {

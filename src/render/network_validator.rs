@@ -22,7 +22,7 @@ pub(super) fn container(values: &Values) -> Value {
         ("--listen-addr", or(&validator.listen_addr, "0.0.0.0:4140", "[::]:4140")),
         ("--timeout", validator.timeout.clone()),
     ];
-    let rendered = json(&Container {
+    let rendered = json(Container {
         name: container::VALIDATOR.to_owned(),
         image: Some(values.proxy.image.reference(&values.linkerd_version)),
         image_pull_policy: Some(values.proxy.image.pull_policy(&values.image_pull_policy).to_owned()),

@@ -16,7 +16,7 @@ pub(super) fn container(values: &Values, pod: &Workload<'_>, env: Vec<Value>) ->
     let proxy = &values.proxy;
     let mut mounts = volume::proxy_mounts(values);
     mounts.extend(volume::token_mount(pod));
-    let rendered = json(&Container {
+    let rendered = json(Container {
         name: container::PROXY.to_owned(),
         image: Some(proxy.image.reference(&values.linkerd_version)),
         image_pull_policy: Some(proxy.image.pull_policy(&values.image_pull_policy).to_owned()),

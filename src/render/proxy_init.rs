@@ -17,7 +17,7 @@ const NOBODY: i64 = 65534;
 pub(super) fn container(values: &Values, pod: &Workload<'_>) -> Value {
     let mut mounts = vec![volume::mount(volume::XTABLES_LOCK, &values.proxy_init.xt_mount_path)];
     mounts.extend(volume::token_mount(pod));
-    json(&Container {
+    json(Container {
         name: container::INIT.to_owned(),
         image: Some(values.proxy.image.reference(&values.linkerd_version)),
         image_pull_policy: Some(values.proxy.image.pull_policy(&values.image_pull_policy).to_owned()),

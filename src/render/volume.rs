@@ -2,8 +2,7 @@
 //!
 //! Source: `charts/patch/templates/patch.json` and `charts/partials/templates/_volumes.tpl` of linkerd/linkerd2.
 
-use super::json;
-use crate::gather;
+use super::json::{Json, json, object};
 use crate::values::Values;
 use k8s_openapi::api::core::v1::{
     DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource, ObjectFieldSelector, ProjectedVolumeSource,
@@ -33,14 +32,14 @@ pub(super) fn source(name: &str) -> Option<&'static str> {
 pub(super) fn volumes(values: &Values) -> Vec<Value> {
     let mut volumes = Vec::new();
     if !values.cni_enabled {
-        volumes.push(volume(XTABLES_LOCK, "emptyDir", &EmptyDirVolumeSource::default()));
+        volumes.push(volume(XTABLES_LOCK, "emptyDir", EmptyDirVolumeSource::default()));
     }
     let memory = EmptyDirVolumeSource { medium: Some("Memory".to_owned()), size_limit: None };
-    volumes.push(volume(END_ENTITY, "emptyDir", &memory));
+    volumes.push(volume(END_ENTITY, "emptyDir", memory));
     if values.proxy.tracing.enabled {
         // The proxy is told where both files are (D20).
         let files = Some(vec![podinfo("labels"), podinfo("annotations")]);
-        volumes.push(volume(PODINFO, "downwardAPI", &DownwardAPIVolumeSource { items: files, default_mode: None }));
+        volumes.push(volume(PODINFO, "downwardAPI", DownwardAPIVolumeSource { items: files, default_mode: None }));
     }
     if values.token_projection {
         let token = ServiceAccountTokenProjection {
@@ -49,16 +48,15 @@ pub(super) fn volumes(values: &Values) -> Vec<Value> {
             path: TOKEN.to_owned(),
         };
         let sources = Some(vec![VolumeProjection { service_account_token: Some(token), ..VolumeProjection::default() }]);
-        volumes.push(volume(TOKEN, "projected", &ProjectedVolumeSource { sources, default_mode: None }));
+        volumes.push(volume(TOKEN, "projected", ProjectedVolumeSource { sources, default_mode: None }));
     }
     volumes
 }
 
 /// A volume of a typed source. The type of a whole volume would bring that of claim templates and with it a time library, a sixth
 /// of the module.
-fn volume(name: &str, kind: &str, source: &impl serde::Serialize) -> Value {
-    let pairs = [("name".to_owned(), Value::from(name)), (kind.to_owned(), json(source))];
-    Value::Object(gather::object(pairs))
+fn volume<T: Json + serde::Serialize>(name: &str, kind: &'static str, source: T) -> Value {
+    object([("name", name.into()), (kind, json(source))])
 }
 
 /// The mounts of the proxy, without the application's token.

@@ -14,7 +14,7 @@ pub(crate) fn variables(direction: &str, scopes: &Map<String, Value>) -> Vec<(St
                 let text = match value {
                     Value::Null => continue,
                     Value::String(text) => text.clone(),
-                    other => other.to_string(),
+                    other => serde_json::to_string(other).unwrap_or_default(),
                 };
                 variables.push(([direction, scope, protocol, parameter].map(screaming_snake).join("_"), text));
             }

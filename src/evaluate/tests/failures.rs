@@ -12,7 +12,6 @@ const NOT_GRANTED: &str = "Policy has not been granted access to Kubernetes v1/X
 fn answer(error: &str, on_error: &str) -> String {
     match on_error {
         "skip" => {
-            let error: String = serde_json::from_str(&format!("\"{error}\"")).unwrap();
             let lines = parted(&format!("not injected: {error}"));
             format!(
                 r#"{{"accepted":true,"audit_annotations":{{"injected":"false","reason":"error"}},"warnings":{}}}"#,

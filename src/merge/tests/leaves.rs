@@ -2,11 +2,8 @@
 
 use super::{Value, json};
 use crate::merge::leaf::{self, Class, Kind, Shape};
-use crate::merge::record::Record;
-
-fn path(steps: &[&str]) -> Vec<String> {
-    steps.iter().map(|s| (*s).to_owned()).collect()
-}
+use crate::merge::path::Path;
+use crate::merge::record::{Key, Record};
 
 #[test]
 fn leaves_that_say_the_same_are_the_same() {
@@ -74,7 +71,7 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-init", "args", "--log-level"], Class::Defaulted),
         (&["linkerd-debug", "future"], Class::Defaulted),
     ] {
-        assert_eq!(leaf::of(&path(steps), None).1, class, "{steps:?}");
+        assert_eq!(leaf::of(&Path::of(steps), None).1, class, "{steps:?}");
     }
     for (steps, kind) in [
         (&["linkerd-init", "args", "--inbound-ports-to-ignore"][..], Kind::Ports),
@@ -84,7 +81,7 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-proxy", "securityContext", "capabilities", "drop"], Kind::Set),
         (&["annotations", "any"], Kind::Exact),
     ] {
-        assert_eq!(leaf::of(&path(steps), None).0, Shape::Leaf(kind), "{steps:?}");
+        assert_eq!(leaf::of(&Path::of(steps), None).0, Shape::Leaf(kind), "{steps:?}");
     }
 }
 
@@ -108,7 +105,7 @@ fn a_record_survives_writing_and_reading() {
     let mut record = Record::default();
     assert_eq!(Record::read(&record.write()), Ok(record.clone()));
     for (steps, text) in [(&["a", "b"][..], "1"), (&["a"], "b"), (&["annotations", "k"], "\"v\"")] {
-        record.note(&path(steps), text);
+        record.note(Key::of(steps), text.as_bytes());
     }
     let read = Record::read(&record.write()).unwrap();
     assert_eq!(read, record);
@@ -121,10 +118,24 @@ fn a_record_survives_writing_and_reading() {
         (&["b", "a"], Some("1"), false, false),
         (&["b", "a"], None, false, true),
     ] {
-        assert_eq!((read.has(&path(steps)), read.is(&path(steps), text)), (has, is), "{steps:?} {text:?}");
+        assert_eq!((read.has(Key::of(steps)), read.is(Key::of(steps), text.map(str::as_bytes))), (has, is), "{steps:?} {text:?}");
     }
-    assert!(read.is_text(&path(&["annotations", "k"]), "v"));
-    assert!(!read.is_text(&path(&["annotations", "k"]), "w"));
+}
+
+#[test]
+fn a_path_grows_and_shrinks() {
+    let mut path = Path::of(&["linkerd-proxy"]);
+    let seen = path.within("env", |path| {
+        let inner = path.within("_pod_ns", |path| (path.steps().join(" "), path.key().with("x"), leaf::of(path, None)));
+        (inner, path.within("LINKERD2_PROXY_LOG", |path| (path.steps().join(" "), path.len(), leaf::of(path, None).1)))
+    });
+    let ((first, key, of_first), second) = seen;
+    assert_eq!((first.as_str(), of_first), ("linkerd-proxy env _pod_ns", (Shape::Leaf(Kind::Plain), Class::Asserted)));
+    assert_eq!(second, ("linkerd-proxy env LINKERD2_PROXY_LOG".to_owned(), 3, Class::Defaulted));
+    assert_eq!((path.steps(), path.len()), (vec!["linkerd-proxy"], 1));
+    let mut record = Record::default();
+    record.note(key, b"");
+    assert!(record.has(Key::of(&["linkerd-proxy", "env", "_pod_ns", "x"])));
 }
 
 #[test]
