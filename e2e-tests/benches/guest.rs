@@ -19,7 +19,7 @@ use e2e_tests::{
         guest::{Figures, Row},
         scenario::{Call, Configuration, GROWTH, SCENARIOS, Scenario, ScenarioError, World},
     },
-    policy::{Module, Native, Policy, PolicyError},
+    policy::{Metered, Module, Native, Policy, PolicyError},
     reference,
 };
 use rustix::time::{ClockId, clock_gettime};
@@ -103,6 +103,7 @@ struct Bench {
     world: World,
     policy: Module,
     accept_all: Module,
+    metered: [Metered; 2],
 }
 
 impl Bench {
@@ -119,7 +120,8 @@ impl Bench {
             .measurement_time(Duration::from_millis(1200))
             .configure_from_args();
         let (policy, accept_all) = (Module::open(&modules.policy)?, Module::open(&modules.accept_all)?);
-        Ok(Self { criterion, results, world: World::read()?, policy, accept_all })
+        let metered = [Metered::open(&modules.policy)?, Metered::open(&modules.accept_all)?];
+        Ok(Self { criterion, results, world: World::read()?, policy, accept_all, metered })
     }
 
     /// Every figure; of those that a filter leaves out, none.
@@ -147,15 +149,9 @@ impl Bench {
         let guest = median("guest", &self.policy);
         let accept_all = median("accept-everything", &self.accept_all);
         let (Some(native), Some(guest), Some(accept_all)) = (native, guest, accept_all) else { return Ok(None) };
-        Ok(Some(Row {
-            configuration,
-            scenario: scenario.name,
-            guest,
-            native,
-            accept_all,
-            memory: self.policy.memory_after("validate", &call.payload, &call.host)?,
-            accept_all_memory: self.accept_all.memory_after("validate", &call.payload, &call.host)?,
-        }))
+        let [cost, accept_all_cost] = self.metered.each_ref().map(|metered| metered.cost("validate", &call.payload, &call.host));
+        let (cost, accept_all_cost) = (cost?, accept_all_cost?);
+        Ok(Some(Row { configuration, scenario: scenario.name, guest, native, accept_all, cost, accept_all_cost }))
     }
 
     /// The call, once both have answered it alike.

@@ -11,12 +11,15 @@ use thiserror::Error;
 
 use crate::host::Host;
 
-mod counted;
-mod memory;
+mod metered;
 mod module;
 mod native;
 
-pub use self::{counted::Counted, module::Module, native::Native};
+pub use self::{
+    metered::{Cost, Metered},
+    module::Module,
+    native::Native,
+};
 
 /// Why a policy gave no answer. A policy server would deny the request with code 500.
 #[derive(Debug, Error)]

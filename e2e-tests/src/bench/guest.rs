@@ -7,6 +7,7 @@ use super::{
     kilobytes, mebibytes,
     scenario::{Configuration, NOT_MESHED, TYPICAL_POD},
 };
+use crate::policy::Cost;
 
 /// Bytes that the module may have without its metadata.
 const MODULE_BUDGET: u64 = 700_000;
@@ -24,10 +25,10 @@ pub struct Row {
     pub native: f64,
     /// The accept-everything module, with a new instance.
     pub accept_all: f64,
-    /// Memory of the module's instance after the call, in bytes.
-    pub memory: u64,
-    /// Memory of the accept-everything module's instance after the call, in bytes.
-    pub accept_all_memory: u64,
+    /// What the module's instance counts.
+    pub cost: Cost,
+    /// What the accept-everything module's instance counts.
+    pub accept_all_cost: Cost,
 }
 
 impl Row {
@@ -62,20 +63,22 @@ impl Figures {
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::from(
-            "| configuration | request | guest | × native | × accept-everything | memory | accept-everything's memory |\n\
-             |---|---|--:|--:|--:|--:|--:|\n",
+            "| configuration | request | guest | × native | × accept-everything | instructions | accept-everything's | memory | accept-everything's |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|\n",
         );
         for row in &self.rows {
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.2} | {:.2} | {} | {} |",
+                "| {} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} |",
                 row.configuration.as_str(),
                 row.scenario,
                 milliseconds(row.guest),
                 row.over_native(),
                 row.over_accept_all(),
-                mebibytes(row.memory),
-                mebibytes(row.accept_all_memory),
+                thousands(row.cost.instructions),
+                thousands(row.accept_all_cost.instructions),
+                mebibytes(row.cost.memory),
+                mebibytes(row.accept_all_cost.memory),
             );
         }
         let _ = writeln!(text, "\nmodule: {}, accept-everything: {}", kilobytes(self.module), kilobytes(self.accept_all));
@@ -94,7 +97,7 @@ impl Figures {
             for configuration in Configuration::ALL {
                 let cells = self.row(configuration, row.scenario).map_or_else(
                     || "| | | ".to_owned(),
-                    |row| format!("| {:.1} | {:.1} | {} ", row.over_native(), row.over_accept_all(), mebibytes(row.memory)),
+                    |row| format!("| {:.1} | {:.1} | {} ", row.over_native(), row.over_accept_all(), mebibytes(row.cost.memory)),
                 );
                 text.push_str(&cells);
             }
@@ -151,6 +154,11 @@ fn slope((from, before): (usize, f64), (to, after): (usize, f64)) -> Option<f64>
     Some((after - before) / f64::from(steps))
 }
 
+/// A count in thousands.
+fn thousands(count: u64) -> String {
+    format!("{} k", count.div_ceil(1000))
+}
+
 fn milliseconds(nanoseconds: f64) -> String {
     format!("{:.3} ms", nanoseconds / 1e6)
 }
@@ -166,8 +174,8 @@ mod tests {
             guest,
             native: 100_000.0,
             accept_all: 50_000.0,
-            memory: 20 * 65_536,
-            accept_all_memory: 17 * 65_536,
+            cost: Cost { memory: 20 * 65_536, instructions: 1_234_567 },
+            accept_all_cost: Cost { memory: 17 * 65_536, instructions: 89_000 },
         };
         Figures {
             rows: vec![
@@ -214,12 +222,12 @@ mod tests {
     fn the_table_has_every_figure_and_the_readme_every_ratio() {
         let figures = mk_figures();
         let expected = "\
-| configuration | request | guest | × native | × accept-everything | memory | accept-everything's memory |
-|---|---|--:|--:|--:|--:|--:|
-| settings | not meshed, no ports | 0.060 ms | 0.60 | 1.20 | 1.2 MiB | 1.1 MiB |
-| settings | typical pod | 0.250 ms | 2.50 | 5.00 | 1.2 MiB | 1.1 MiB |
-| ConfigMaps | not meshed, no ports | 0.061 ms | 0.61 | 1.22 | 1.2 MiB | 1.1 MiB |
-| ConfigMaps | typical pod | 0.251 ms | 2.51 | 5.02 | 1.2 MiB | 1.1 MiB |
+| configuration | request | guest | × native | × accept-everything | instructions | accept-everything's | memory | accept-everything's |
+|---|---|--:|--:|--:|--:|--:|--:|--:|
+| settings | not meshed, no ports | 0.060 ms | 0.60 | 1.20 | 1235 k | 89 k | 1.2 MiB | 1.1 MiB |
+| settings | typical pod | 0.250 ms | 2.50 | 5.00 | 1235 k | 89 k | 1.2 MiB | 1.1 MiB |
+| ConfigMaps | not meshed, no ports | 0.061 ms | 0.61 | 1.22 | 1235 k | 89 k | 1.2 MiB | 1.1 MiB |
+| ConfigMaps | typical pod | 0.251 ms | 2.51 | 5.02 | 1235 k | 89 k | 1.2 MiB | 1.1 MiB |
 
 module: 700 KB, accept-everything: 66 KB
 ";

@@ -12,10 +12,13 @@ use crate::host::Host;
 /// Nobody counts epochs here, so that no deadline comes; but the code that looks for one runs as in the policy server.
 const DEADLINES: EpochDeadlines = EpochDeadlines { wapc_init: 2, wapc_func: 2 };
 
+/// Reads a module file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, PolicyError> {
+    std::fs::read(path).map_err(|source| PolicyError::Read { path: path.display().to_string(), source })
+}
+
 /// A compiled module.
 pub struct Module {
-    pub(super) engine: wasmtime::Engine,
-    pub(super) module: wasmtime::Module,
     compiled: WasmtimeEngineProviderPre,
 }
 
@@ -25,8 +28,7 @@ impl Module {
     /// # Errors
     /// The file cannot be read, or the module cannot be loaded.
     pub fn open(path: &Path) -> Result<Self, PolicyError> {
-        let bytes = std::fs::read(path).map_err(|source| PolicyError::Read { path: path.display().to_string(), source })?;
-        Self::new(&bytes)
+        Self::new(&read(path)?)
     }
 
     /// Compiles a module.
@@ -41,11 +43,11 @@ impl Module {
         let engine = wasmtime::Engine::new(&config).map_err(load)?;
         let module = wasmtime::Module::new(&engine, bytes).map_err(load)?;
         let compiled = WasmtimeEngineProviderBuilder::new()
-            .engine(engine.clone())
-            .module(module.clone())
+            .engine(engine)
+            .module(module)
             .build_pre()
             .map_err(|error| PolicyError::Load(error.to_string()))?;
-        Ok(Self { engine, module, compiled })
+        Ok(Self { compiled })
     }
 
     /// Calls one function of a new instance.

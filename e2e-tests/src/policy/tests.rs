@@ -53,16 +53,22 @@ fn the_native_policy_answers() {
     assert_eq!(Native.name(), "native");
 }
 
-#[test]
-fn the_memory_after_a_call_is_what_it_has_grown_to() {
-    let grown = ECHO.replace("(call $guest_request ", "(drop (memory.grow (i32.const 4)))\n    (call $guest_request ");
+/// What a call costs with a host that has the namespace.
+fn cost(module: &str) -> Result<Cost, PolicyError> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
-    for host in [Host::alone(), Host::new(Manifests::new(vec![namespace]))] {
-        let host = Arc::new(host);
-        assert_eq!(echo().memory_after("validate", b"", &host).unwrap(), 65_536);
-        assert_eq!(Module::new(grown.as_bytes()).unwrap().memory_after("validate", b"", &host).unwrap(), 5 * 65_536);
-    }
-    let trap = ECHO.replace("(global.get $calls)", "(unreachable)");
-    let trap = Module::new(trap.as_bytes()).unwrap().memory_after("count", b"", &Arc::new(Host::alone())).unwrap_err();
+    Metered::new(module.as_bytes()).unwrap().cost("validate", b"", &Arc::new(Host::new(Manifests::new(vec![namespace]))))
+}
+
+#[test]
+fn a_call_costs_the_memory_to_which_it_grows_and_the_instructions_that_it_runs() {
+    let grown = ECHO.replace("(call $guest_request ", "(drop (memory.grow (i32.const 4)))\n    (call $guest_request ");
+    let (plain, grown) = (cost(ECHO).unwrap(), cost(&grown).unwrap());
+    assert_eq!((plain.memory, grown.memory), (65_536, 5 * 65_536));
+    // A constant, and the growing; what is dropped is dropped for nothing.
+    assert_eq!(grown.instructions - plain.instructions, 2);
+    assert_eq!(cost(ECHO).unwrap(), plain);
+    let alone = Metered::new(ECHO.as_bytes()).unwrap().cost("validate", b"", &Arc::new(Host::alone())).unwrap();
+    assert_eq!(alone.memory, plain.memory);
+    let trap = cost(&ECHO.replace("(call $guest_request ", "(unreachable) (call $guest_request ")).unwrap_err();
     assert!(trap.to_string().contains("unreachable"), "{trap}");
 }

@@ -1,22 +1,34 @@
-//! How much memory an instance has after a call.
+//! What a call costs, counted rather than timed: memory, and the instructions that were run.
 //!
 //! waPC's host keeps its instances to itself, so this one speaks waPC's protocol with wasmtime directly, in a few lines.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use wasmtime_provider::{
-    wasmtime::{self, Caller, Extern, Linker, Memory, Store},
+    wasmtime::{self, Caller, Engine, Extern, Linker, Memory, Store},
     wasmtime_wasi::{WasiCtxBuilder, p1},
 };
 
-use super::{Module, PolicyError};
+use super::{PolicyError, module};
 use crate::host::Host;
 
 /// Bytes of a page of WebAssembly's memory.
 const PAGE: u64 = 65_536;
 
+/// What a call of a new instance costs. The same call costs the same on every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cost {
+    /// Bytes of the instance's memory after the call.
+    pub memory: u64,
+    /// Instructions of WebAssembly that were run, as wasmtime counts them. A copy or fill of many bytes is one.
+    pub instructions: u64,
+}
+
+/// A module compiled such that its instructions are counted.
+pub struct Metered(wasmtime::Module);
+
 /// What an instance's functions work on.
-pub(super) struct State {
+struct State {
     wasi: p1::WasiP1Ctx,
     operation: Vec<u8>,
     payload: Vec<u8>,
@@ -27,35 +39,50 @@ pub(super) struct State {
     error: Option<String>,
 }
 
-impl State {
-    /// For one call of a function.
-    pub(super) fn new(operation: &str, payload: &[u8], host: &Arc<Host>) -> Self {
-        Self {
+impl Metered {
+    /// Reads and compiles a module file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the module cannot be loaded.
+    pub fn open(path: &Path) -> Result<Self, PolicyError> {
+        Self::new(&module::read(path)?)
+    }
+
+    /// Compiles a module.
+    ///
+    /// # Errors
+    /// The bytes are no module.
+    pub fn new(bytes: &[u8]) -> Result<Self, PolicyError> {
+        let mut config = wasmtime::Config::default();
+        config.wasm_function_references(true);
+        config.consume_fuel(true);
+        Engine::new(&config).and_then(|engine| wasmtime::Module::new(&engine, bytes)).map(Self).map_err(load)
+    }
+
+    /// Calls one function of a new instance, and says what that cost.
+    ///
+    /// # Errors
+    /// The instance does not start, traps, or returns an error.
+    pub fn cost(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<Cost, PolicyError> {
+        let state = State {
             wasi: WasiCtxBuilder::new().inherit_stdio().build_p1(),
             operation: operation.as_bytes().to_vec(),
             payload: payload.to_vec(),
             host: Arc::clone(host),
             heard: Ok(Vec::new()),
             error: None,
-        }
+        };
+        let mut store = Store::new(self.0.engine(), state);
+        call(&mut store, &self.0).map_err(load)
     }
 }
 
-impl Module {
-    /// Calls one function of a new instance, and gives the size of the instance's memory after that, in bytes.
-    ///
-    /// # Errors
-    /// The instance does not start, traps, or returns an error.
-    pub fn memory_after(&self, operation: &str, payload: &[u8], host: &Arc<Host>) -> Result<u64, PolicyError> {
-        let mut store = Store::new(&self.engine, State::new(operation, payload, host));
-        store.set_epoch_deadline(1);
-        let pages = call(&mut store, &self.module).map_err(|error| PolicyError::Load(format!("{error:#}")))?;
-        Ok(pages.saturating_mul(PAGE))
-    }
+fn load(error: wasmtime::Error) -> PolicyError {
+    PolicyError::Load(format!("{error:#}"))
 }
 
-/// Calls the function on which the store's state is about; the pages of memory after that.
-pub(super) fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<u64> {
+fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmtime::Result<Cost> {
+    store.set_fuel(u64::MAX)?;
     let instance = linker(store.engine())?.instantiate(&mut *store, module)?;
     for start in ["_start", "wapc_init"] {
         if let Some(start) = instance.get_func(&mut *store, start) {
@@ -69,7 +96,8 @@ pub(super) fn call(store: &mut Store<State>, module: &wasmtime::Module) -> wasmt
         return Err(wasmtime::Error::msg(error.unwrap_or_else(|| "the guest does not say why it fails".to_owned())));
     }
     let memory = instance.get_memory(&mut *store, "memory").ok_or_else(|| wasmtime::Error::msg("the guest has no memory"))?;
-    Ok(memory.size(&*store))
+    let instructions = u64::MAX.saturating_sub(store.get_fuel()?);
+    Ok(Cost { memory: memory.size(&*store).saturating_mul(PAGE), instructions })
 }
 
 /// The functions of waPC's host that guests of the SDK import.
