@@ -23,7 +23,7 @@ use e2e_tests::{
     case::control_plane,
     cluster::Manifests,
     host::Host,
-    policy::{Counted, Module, Native, Policy, Response},
+    policy::{Metered, Module, Native, Policy, Response},
     real::ask_all,
 };
 use linkerd_injector_policy::overrides::OVERRIDES;
@@ -262,8 +262,8 @@ const TEXTS: &[&str] =
 const FEW: u64 = 10_000;
 
 /// What each of the last two sizes added, over what the one before it added.
-fn ratio(counted: &Counted, sizes: [Asked; 3]) -> f64 {
-    let work = sizes.map(|asked| counted.work("validate", &asked.payload(), &asked.host()).unwrap());
+fn ratio(metered: &Metered, sizes: [Asked; 3]) -> f64 {
+    let work = sizes.map(|asked| metered.cost("validate", &asked.payload(), &asked.host()).unwrap().instructions);
     (work[2].saturating_sub(work[1])) as f64 / (work[1].saturating_sub(work[0]).max(FEW)) as f64
 }
 
@@ -277,8 +277,8 @@ fn workers() -> usize {
 #[test]
 fn the_work_grows_as_the_input_does() {
     let Some(path) = artefacts::module_or_skip("the_work_grows_as_the_input_does") else { return };
-    let counted = Counted::open(&path).unwrap();
-    let ratios = ask_all(GROWTHS, workers(), |(_, n, grown)| ratio(&counted, [grown(*n), grown(4 * n), grown(16 * n)]));
+    let metered = Metered::open(&path).unwrap();
+    let ratios = ask_all(GROWTHS, workers(), |(_, n, grown)| ratio(&metered, [grown(*n), grown(4 * n), grown(16 * n)]));
     let steep: Vec<String> = GROWTHS
         .iter()
         .zip(ratios)
@@ -291,7 +291,7 @@ fn the_work_grows_as_the_input_does() {
 #[test]
 fn the_work_grows_as_an_annotation_does() {
     let Some(path) = artefacts::module_or_skip("the_work_grows_as_an_annotation_does") else { return };
-    let counted = Counted::open(&path).unwrap();
+    let metered = Metered::open(&path).unwrap();
     let keys = OVERRIDES.iter().flat_map(|o| o.keys.iter().copied()).chain([
         "linkerd.io/inject",
         "linkerd.io/injection-record",
@@ -300,7 +300,7 @@ fn the_work_grows_as_an_annotation_does() {
     let tries: Vec<(&str, &str)> = keys.flat_map(|key| TEXTS.iter().map(move |text| (key, *text))).collect();
     let ratios = ask_all(&tries, workers(), |(key, text)| {
         let of = |many: usize| Asked::pod(json!({*key: text.repeat(many / text.len())}), json!({}));
-        ratio(&counted, [of(2_000), of(8_000), of(32_000)])
+        ratio(&metered, [of(2_000), of(8_000), of(32_000)])
     });
     let steep: Vec<String> = tries
         .iter()
