@@ -3,11 +3,14 @@
 //! Whether a certificate is one that the proxy trusts is the proxy's matter; a text that holds none at all, or something else in the
 //! armour of one, would leave every proxy without an identity, so that is caught here. Of each, the beginning is read.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
+/// Base64 as readers of PEM take it, which leave the bits of the last letter alone that no byte needs.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// Whether the text holds at least one certificate in PEM form, and every one of them whole.
 ///
@@ -45,7 +48,7 @@ fn begins_a_certificate(body: &str) -> bool {
         return false;
     }
     let bytes = (letters.len() / 4).saturating_mul(3).saturating_sub(padding);
-    let Ok(head) = STANDARD.decode(letters.get(..HEAD).unwrap_or(&letters)) else { return false };
+    let Ok(head) = BASE64.decode(letters.get(..HEAD).unwrap_or(&letters)) else { return false };
     let Some((SEQUENCE, rest)) = head.split_first().map(|(tag, rest)| (*tag, rest)) else { return false };
     let Some((length, content)) = length(rest) else { return rest.len() < LONGEST_LENGTH };
     let before = head.len().saturating_sub(content.len());
@@ -78,6 +81,7 @@ mod tests {
         let one = "-----BEGIN CERTIFICATE-----\nMIIB+w==\n-----END CERTIFICATE-----\n";
         for (text, expected) in [
             (one.to_owned(), Ok(())),
+            (one.replace("+w==", "+/=="), Ok(())),
             (format!("\n\n  {one}{one}"), Ok(())),
             (String::new(), Err("not a bundle of PEM certificates")),
             ("MIIB".to_owned(), Err("not a bundle of PEM certificates")),
