@@ -21,15 +21,17 @@ fn fitted(case: &Reading) -> Map<String, Value> {
     for kind in resources::KINDS {
         let text = |texts: &Map<String, Value>, side: &str| texts.get(side).and_then(|of| of.get(kind)).and_then(amount);
         let mut put = |side: &str, text: Value| {
-            let of_side = texts.entry(side).or_insert_with(|| Value::Object(Map::new()));
-            of_side[kind] = text;
+            if let Value::Object(of_side) = texts.entry(side).or_insert_with(|| Value::Object(Map::new())) {
+                of_side.insert(kind.to_owned(), text);
+            }
         };
-        let whole = |side: &str| amount(case.request.object.pointer(&format!("/spec/resources/{side}/{kind}"))?);
+        let text_of_whole = |side: &str| case.request.object.pointer(&format!("/spec/resources/{side}/{kind}"));
+        let whole = |side: &str| amount(text_of_whole(side)?);
         let (limit, request) = (text(&resources::written(case), "limits"), text(&resources::written(case), "requests"));
         if let (Some(limit), Some(most)) = (limit, whole("limits"))
             && limit > most
         {
-            put("limits", case.request.object["spec"]["resources"]["limits"][kind].clone());
+            put("limits", text_of_whole("limits").cloned().unwrap_or_default());
         }
         let limit = [limit, whole("limits")].into_iter().flatten().min().filter(|_| limit.is_some());
         let [beside, early] = taken(case, kind);
@@ -37,7 +39,7 @@ fn fitted(case: &Reading) -> Map<String, Value> {
         let default = || whole("limits").map(|limit| beside.or(early).map_or(limit, |_| beside.max(early).unwrap_or_default()));
         let Some(all) = whole("requests").or_else(default) else { continue };
         let taken = if inherit::native(case) { beside.max(early) } else { beside };
-        let left = (all - taken.unwrap_or_default()).max(0);
+        let left = all.saturating_sub(taken.unwrap_or_default()).max(0);
         if request.or(limit).is_some_and(|asked| asked > left) {
             put("requests", in_units(kind, left).into());
         }
@@ -52,7 +54,7 @@ fn taken(case: &Reading, kind: &str) -> [Option<i128>; 2] {
         of("requests").or_else(|| of("limits"))
     };
     let add = |sum: Option<i128>, more: Option<i128>| match (sum, more) {
-        (Some(sum), Some(more)) => Some(sum + more),
+        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
         (sum, more) => sum.or(more),
     };
     let (mut running, mut most) = (None, None);
