@@ -190,9 +190,9 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Failing,
         reference: reference!(
             "the namespace's LimitRanges, of type Container",
-            "with `limitRange: apply`, one has a ratio, and an injected container no request or limit that it can be taken of"
+            "with `limitRange: apply`, one asks an injected container for what nothing gives: a request for its ratio, or more than the pod's own resources leave"
         ),
-        sentence: "a LimitRange with a {} ratio refuses {}, which has no {}; {}",
+        sentence: "a LimitRange refuses {}: {}",
         find: Find::Injected(surroundings::limit_range_unmet),
     },
     Check {

@@ -115,6 +115,11 @@ impl Evaluation<'_> {
     /// What the object gets, and who owns it as far as that is known.
     fn change(&self) -> Result<(Change, Option<Owner>), crate::cluster::LookupError> {
         Ok(match self.decide()? {
+            // What is rejected needs no opaque ports.
+            Decision::Out { mut warnings, .. } if self.rejects(&warnings) => {
+                warnings.retain(Warning::is_invalid_annotation);
+                (Change::Refuse(warnings), owner::told(&self.object))
+            }
             Decision::Out { reasons, warnings, namespace, values } => {
                 let change = match &namespace {
                     Some(namespace) => self.stay_out(reasons, warnings, namespace, values.as_deref()),

@@ -27,8 +27,8 @@
 //! ```
 //!
 //! Invariants: (1) only `merge` writes the object; nothing of the user's is removed or changed, but for what bears a name of ours,
-//! which gives way, and annotations that the settings forbid, which are taken off, each with a warning. (2) Taking away what we added
-//! gives back the input. (3) The four laws of a later call: it changes nothing where nobody did; whether an edit by others comes
+//! which gives way, and annotations that the settings forbid, which are taken off what is injected; a warning names what is lost by it.
+//! (2) Taking away what we added gives back the input. (3) The four laws of a later call: it changes nothing where nobody did; whether an edit by others comes
 //! before or after a call makes no difference; what others changed stays, or a warning names it; what we no longer want goes.
 //! (4) Same input, same bytes: no hash maps on the way out, no clock, no randomness. (5) Only `cluster` calls the host, in one order.
 //! (6) `validate` never panics and never fails: every failure has a chosen answer.

@@ -13,6 +13,7 @@ pub(crate) use whole::Excess;
 
 use crate::annotation as key;
 use crate::parse::quantity::Quantity;
+use crate::pod_resources::{self, Most};
 use crate::pod_sum::{Added, Amount, unit};
 use crate::render::container;
 use crate::values::{Constraint, Resources, Values};
@@ -73,17 +74,13 @@ pub(crate) struct Change {
     pub(crate) raised: bool,
 }
 
-/// An amount that a LimitRange asks for, and that nothing gives.
+/// What a LimitRange asks for, and nothing gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     /// The container.
     pub(crate) container: &'static str,
-    /// The resource.
-    pub(crate) resource: &'static str,
-    /// `request` or `limit`.
-    pub(crate) which: &'static str,
-    /// The annotation that gives it; none has an effect on the debug container.
-    pub(crate) annotation: Option<&'static str>,
+    /// What is asked for, and what to do.
+    pub(crate) why: String,
 }
 
 /// What became of the resources.
@@ -102,12 +99,20 @@ pub(crate) struct Report {
 /// Fits the resources of the injected containers into what the namespace's limit ranges ask of a container, and adds the pod up.
 pub(crate) fn fit(values: &mut Values, items: &[Item], pod: &Workload<'_>) -> Report {
     let mut report = Report::default();
-    let debug = values.debug_enabled.then_some(&mut values.debug_resources);
-    for (container, resources) in [(container::PROXY, Some(&mut values.proxy.resources)), (container::DEBUG, debug)] {
+    let native = Added::by(values).is_native();
+    // Beside which the debug container is.
+    let mut proxy: Option<Resources> = None;
+    for container in [container::PROXY, container::DEBUG] {
+        let resources = match container {
+            container::PROXY => Some(&mut values.proxy.resources),
+            _ => values.debug_enabled.then_some(&mut values.debug_resources),
+        };
         for (resource, constraint) in resources.into_iter().flat_map(Resources::rows_mut) {
-            let name = Name { container, resource };
-            fit_one(&name, constraint, &Bounds::of(items, "Container", resource), &mut report);
+            let beside = proxy.as_ref().and_then(|proxy| Some(proxy.rows().into_iter().find(|row| row.0 == resource)?.1));
+            let most = pod_resources::most(pod, resource, native, beside);
+            fit_one(&Name { container, resource }, constraint, &Bounds::of(items, "Container", resource), &most, &mut report);
         }
+        proxy = Some(values.proxy.resources.clone());
     }
     let added = Added::by(values);
     for (resource, _) in values.proxy.resources.rows() {
@@ -135,7 +140,7 @@ impl Name {
     }
 }
 
-fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &mut Report) {
+fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, most: &Most, report: &mut Report) {
     let resource = name.resource;
     let (set_limit, set_request) = (Amount::read(&constraint.limit), Amount::read(&constraint.request));
     // A request that is not set follows a limit that is; what is left open is filled in.
@@ -154,6 +159,10 @@ fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &m
             moved(&mut limit, bound, is);
         }
     }
+    // What the pod as a whole leaves binds no less.
+    for (amount, most) in [(&mut request, &most.request), (&mut limit, &most.limit)] {
+        most.iter().for_each(|most| moved(amount, most, above));
+    }
     if let (Some(asked), Some(most)) = (&request, &limit)
         && asked.value > most.value
     {
@@ -161,22 +170,40 @@ fn fit_one(name: &Name, constraint: &mut Constraint, bounds: &Bounds, report: &m
         if set_limit.is_none() { limit.clone_from(&request) } else { request.clone_from(&limit) }
     }
     if let Some(ratio) = &bounds.ratio {
-        let most = request.as_ref().and_then(|request| most_for(resource, request, ratio));
-        match most {
-            Some(most) if limit.is_none() => {
-                limit = Some(most);
-                bounds.max.iter().for_each(|max| moved(&mut limit, max, above));
+        let fits = request.as_ref().and_then(|request| most_for(resource, request, ratio));
+        match fits {
+            Some(fits) if limit.is_none() => {
+                limit = Some(fits);
+                [&bounds.max, &most.limit].into_iter().flatten().for_each(|max| moved(&mut limit, max, above));
             }
-            Some(most) if set_limit.is_none() && set_request.is_some() => moved(&mut limit, &most, above),
+            Some(fits) if set_limit.is_none() && set_request.is_some() => moved(&mut limit, &fits, above),
             _ => {}
         }
         if let Some(least) = limit.as_ref().and_then(|limit| least_for(resource, limit, ratio)) {
             moved(&mut request, &least, below);
         }
+        // Where the pod leaves no more, it is the limit that has to come down.
+        if let (Some(most), Some(asked)) = (&most.request, &request)
+            && asked.value > most.value
+        {
+            request = Some(most.clone());
+            most_for(resource, most, ratio).iter().for_each(|fits| moved(&mut limit, fits, above));
+        }
         let lacks = |amount: &Option<Amount>| amount.as_ref().is_none_or(|amount| amount.thousandths() == Some(0));
         if let Some((which, _)) = [("request", lacks(&request)), ("limit", lacks(&limit))].into_iter().find(|(_, lacks)| *lacks) {
-            report.gaps.push(Gap { container: name.container, resource, which, annotation: name.annotation(which) });
+            let advice = match name.annotation(which).and_then(|annotation| annotation.rsplit('/').next()) {
+                Some(annotation) => format!("set {annotation}"),
+                None => "give it a default".to_owned(),
+            };
+            let why = format!("its {resource} ratio needs a {which}; {advice}");
+            report.gaps.push(Gap { container: name.container, why });
         }
+    }
+    if let Some(min) = &bounds.min
+        && let Some(now) = [&request, &limit].into_iter().flatten().find(|now| now.value < min.value)
+    {
+        let why = format!("its {resource} minimum of {} is more than the {} that the pod's resources leave", min.text, now.text);
+        report.gaps.push(Gap { container: name.container, why });
     }
     let now = [
         ("request", set_request, &bounds.default_request, request, &mut constraint.request),

@@ -1,7 +1,7 @@
 //! The armour of a trust bundle.
 //!
-//! Whether a certificate is one that the proxy trusts is the proxy's matter; a text that holds none at all, or something else in the
-//! armour of one, would leave every proxy without an identity, so that is caught here. Of each, the beginning is read.
+//! Whether a certificate is one that the proxy trusts is the proxy's matter; a text that holds none at all, or only something else in
+//! their armour, would leave every proxy without an identity, so that is caught here. Of each, the beginning is read.
 
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine, alphabet};
@@ -18,7 +18,7 @@ const BASE64: GeneralPurpose =
 /// A noun phrase that says what is missing, without any of the text.
 pub fn bundle(text: &str) -> Result<(), &'static str> {
     let mut rest = text;
-    let mut found = false;
+    let (mut found, mut odd) = (false, false);
     while let Some((_, after)) = rest.split_once(BEGIN) {
         let Some((body, after)) = after.split_once(END) else {
             return Err("a bundle with an unfinished certificate");
@@ -27,13 +27,18 @@ pub fn bundle(text: &str) -> Result<(), &'static str> {
         if body.trim().is_empty() || !body.bytes().all(armour) {
             return Err("a bundle with a certificate that is not base64");
         }
-        if !begins_a_certificate(body) {
-            return Err("a bundle with something else than a certificate");
+        if begins_a_certificate(body) {
+            found = true
+        } else {
+            odd = true
         }
-        found = true;
         rest = after;
     }
-    if found { Ok(()) } else { Err("not a bundle of PEM certificates") }
+    match (found, odd) {
+        (true, _) => Ok(()),
+        (false, true) => Err("a bundle of something else than certificates"),
+        (false, false) => Err("not a bundle of PEM certificates"),
+    }
 }
 
 /// Whether base64 is that of a certificate, as far as its first bytes tell: a sequence that begins with a sequence and is not longer than
@@ -77,7 +82,7 @@ mod tests {
 
     #[test]
     fn bundles() {
-        let another = "a bundle with something else than a certificate";
+        let another = "a bundle of something else than certificates";
         let one = "-----BEGIN CERTIFICATE-----\nMIIB+w==\n-----END CERTIFICATE-----\n";
         for (text, expected) in [
             (one.to_owned(), Ok(())),
@@ -90,6 +95,8 @@ mod tests {
             // The beginnings of a private key, a text, a certificate that says how short it is, and one letter too few.
             (one.replace("MIIB+w==", "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB"), Err(another)),
             (one.replace("MIIB+w==", "aHVudGVyMg=="), Err(another)),
+            // The proxy goes without the ones that are none, as long as there is another.
+            (one.replace("MIIB+w==", "aHVudGVyMg==") + one, Ok(())),
             (one.replace("MIIB+w==", "MAMwAQAA"), Err(another)),
             (one.replace("MIIB+w==", "MAMwAQA="), Ok(())),
             (one.replace("MIIB+w==", "MIIBizC"), Err(another)),

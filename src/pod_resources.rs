@@ -6,9 +6,43 @@
 //! Source: `validatePodResourceConsistency` in `pkg/apis/core/validation` of kubernetes/kubernetes.
 
 use crate::pod_sum::{Added, Amount, Sum, unit};
-use crate::values::{Constraint, Resources, Values};
+use crate::values::{Constraint, Values};
 use crate::warning::{Place, Warning};
 use crate::workload::Workload;
+use serde_json::Value;
+
+/// The most that an injected container may have of one resource; none where the pod says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Most {
+    pub(crate) request: Option<Amount>,
+    pub(crate) limit: Option<Amount>,
+}
+
+/// What the pod leaves the proxy; or the debug container, beside that proxy.
+pub(crate) fn most(pod: &Workload<'_>, resource: &'static str, native: bool, beside: Option<&Constraint>) -> Most {
+    let Some(lists) = pod.spec("resources") else { return Most::default() };
+    let sum = |list: &'static str| Sum { list, resource, default: [None; 2] };
+    let [together, peak] = sum("requests").of_containers(pod, None);
+    let limit = sum("limits").said_of(pod);
+    // Where there are limits alone, the API server makes the requests of the containers' ones.
+    let has_limits = lists.get("limits").and_then(Value::as_object).is_some_and(|limits| !limits.is_empty());
+    let whole = match sum("requests").said_of(pod) {
+        Some(whole) => whole.thousandths(),
+        None if has_limits => together.max(peak).or_else(|| limit.as_ref()?.thousandths()),
+        None => None,
+    };
+    // The debug container is not there beside the init containers.
+    let taken = if native && beside.is_none() { together.max(peak) } else { together };
+    let taken = taken.unwrap_or_default().saturating_add(beside.and_then(asked).and_then(|a| a.thousandths()).unwrap_or_default());
+    let left = whole.map(|whole| whole.saturating_sub(taken));
+    let whole_units = |left: u128| left.checked_div(unit(resource))?.checked_mul(unit(resource));
+    Most { request: left.and_then(whole_units).and_then(|left| Amount::of_thousandths(resource, left)), limit }
+}
+
+/// What a container requests: a limit stands for a request that is not set.
+fn asked(Constraint { request, limit }: &Constraint) -> Option<Amount> {
+    Amount::read(if request.is_empty() { limit } else { request })
+}
 
 /// Lowers what asks for more than the pod leaves.
 pub(crate) fn fit(values: &mut Values, pod: &Workload<'_>) -> Vec<Warning> {
@@ -17,53 +51,31 @@ pub(crate) fn fit(values: &mut Values, pod: &Workload<'_>) -> Vec<Warning> {
         return warnings;
     }
     let native = Added::by(values).is_native();
-    let debug = values.debug_enabled.then_some(&mut values.debug_resources);
-    let mut left: Vec<Option<u128>> =
-        values.proxy.resources.rows().iter().map(|(resource, _)| left(resource, pod, native)).collect();
-    for (whose, resources) in [("the proxy", Some(&mut values.proxy.resources)), ("the debug container", debug)] {
-        let rows = resources.into_iter().flat_map(Resources::rows_mut);
-        for ((resource, Constraint { request, limit }), left) in rows.zip(&mut left) {
-            let whole = Sum { list: "limits", resource, default: [None; 2] }.said_of(pod);
-            if let Some((was, most)) = whole.and_then(|most| lowered(limit, most)) {
-                let problem = format!("{whose}'s {resource} limit {was} is above the pod's, and lowered to {}", most.text);
-                warnings.push(Warning::plain(Place::Pod, problem));
-                *limit = most.text;
-            }
-            let Some(most) = left.and_then(|left| Amount::of_thousandths(resource, left)) else { continue };
-            // The API server takes a limit for the request where there is none.
-            let asked = if request.is_empty() { &*limit } else { &*request };
-            if let Some((was, most)) = lowered(asked, most) {
-                let problem =
-                    format!("{whose}'s {resource} request {was} is above what the pod's leaves, and lowered to {}", most.text);
-                warnings.push(Warning::plain(Place::Pod, problem));
-                *request = most.text;
-            }
-            let asked = if request.is_empty() { &*limit } else { &*request };
-            let taken = Amount::read(asked).and_then(|amount| amount.thousandths()).unwrap_or_default();
-            *left = left.map(|left| left.saturating_sub(taken));
+    let Values { proxy, debug_enabled, debug_resources, .. } = values;
+    for (resource, constraint) in proxy.resources.rows_mut() {
+        warnings.extend(fit_one("the proxy's", resource, constraint, most(pod, resource, native, None)));
+    }
+    if *debug_enabled {
+        for ((resource, constraint), (_, beside)) in debug_resources.rows_mut().into_iter().zip(proxy.resources.rows()) {
+            warnings.extend(fit_one("the debug container's", resource, constraint, most(pod, resource, native, Some(beside))));
         }
     }
     warnings
 }
 
-/// The amount as it was, where it is above the most that it may be, and that.
-fn lowered(text: &str, most: Amount) -> Option<(String, Amount)> {
-    Amount::read(text).is_some_and(|amount| amount.value > most.value).then(|| (text.to_owned(), most))
-}
-
-/// What the pod's request leaves beside its containers', in thousandths; none where it has no request.
-fn left(resource: &'static str, pod: &Workload<'_>, native: bool) -> Option<u128> {
-    let sum = Sum { list: "requests", resource, default: [None; 2] };
-    let [together, peak] = sum.of_containers(pod, None);
-    let limit = || Sum { list: "limits", ..sum }.said_of(pod);
-    let whole = match sum.said_of(pod) {
-        Some(whole) => whole.thousandths(),
-        // Where there is a limit alone, the API server makes the request of the containers' ones.
-        None => limit().and_then(|limit| together.max(peak).or_else(|| limit.thousandths())),
-    };
-    let taken = if native { together.max(peak) } else { together };
-    let left = whole?.saturating_sub(taken.unwrap_or_default());
-    left.checked_div(unit(resource))?.checked_mul(unit(resource))
+fn fit_one(whose: &str, resource: &str, constraint: &mut Constraint, most: Most) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut told = |problem: String| warnings.push(Warning::plain(Place::Pod, problem));
+    let above = |now: Option<Amount>, most: Option<Amount>| Some((now?, most?)).filter(|(now, most)| now.value > most.value);
+    if let Some((now, most)) = above(Amount::read(&constraint.limit), most.limit) {
+        told(format!("{whose} {resource} limit {} is above the pod's, and lowered to {}", now.text, most.text));
+        constraint.limit = most.text;
+    }
+    if let Some((now, most)) = above(asked(constraint), most.request) {
+        told(format!("{whose} {resource} request {} is above what the pod's leaves, and lowered to {}", now.text, most.text));
+        constraint.request = most.text;
+    }
+    warnings
 }
 
 #[cfg(test)]

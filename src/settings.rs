@@ -261,7 +261,8 @@ impl Settings {
                 (Settings::read(&rest).unwrap_or_default(), errors)
             }
         };
-        if read.permitted.contradicts_itself() {
+        // A list that is not given says nothing that another could contradict.
+        if settings.get("allowedOverrides").is_some() && read.permitted.contradicts_itself() {
             errors.push(SettingsError::Conflict("allowedOverrides and deniedOverrides have an entry in common"));
         }
         let mut values = Values::default();

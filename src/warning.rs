@@ -99,12 +99,13 @@ fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut seen = Map::new();
     let mut more = 0_usize;
-    for line in warnings.iter().flat_map(Warning::lines) {
-        if seen.insert(line.clone(), Value::Null).is_some() {
+    for warning in warnings {
+        if seen.insert(warning.to_string(), Value::Null).is_some() {
             continue;
         }
-        if lines.len() < most {
-            lines.push(line);
+        let parts = warning.lines();
+        if more == 0 && lines.len().saturating_add(parts.len()) <= most {
+            lines.extend(parts);
         } else {
             more = more.saturating_add(1);
         }

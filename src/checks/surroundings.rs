@@ -112,13 +112,7 @@ pub(super) fn limit_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Findi
 
 /// What they ask of a container, and nothing gives.
 pub(super) fn limit_range_unmet(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
-    let found = |Gap { container, resource, which, annotation }: &Gap| {
-        let advice = match annotation.and_then(|annotation| annotation.rsplit('/').next()) {
-            Some(annotation) => format!("set {annotation}"),
-            None => "give it a default".to_owned(),
-        };
-        Finding::new(Place::Namespace, &[resource, container, which, &advice])
-    };
+    let found = |Gap { container, why }: &Gap| Finding::new(Place::Namespace, &[container, why]);
     injection.limits.gaps.iter().map(found).collect()
 }
 
@@ -152,7 +146,9 @@ pub(super) fn quota(scene: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding
 
 /// The injected container that is not as all others are. Where LimitRanger gave the pod its resources, it gives the sidecar the same.
 fn alone_without(scene: &Scene<'_>, injection: &Injection<'_>, is: fn(&Container<'_>) -> bool) -> Option<&'static str> {
+    // Of a pod that has resources as a whole, only these count.
     let all = scene.pod.annotation(key::LIMIT_RANGER).is_none()
+        && scene.pod.spec("resources").is_none()
         && scene.pod.containers().next().is_some()
         && scene.pod.containers().all(|container| is(&container));
     let patch = injection.patch;

@@ -145,8 +145,8 @@ impl Evaluation<'_> {
             openshift::run_as(&mut values, uid);
         }
         let mut scope = overrides::apply(values, &annotations);
-        let limits = limits(&mut scope.values);
         scope.warnings.extend(pod_resources::fit(&mut scope.values, &self.object));
+        let limits = limits(&mut scope.values);
         let mesh = Mesh {
             control_plane: &self.settings.control_plane_namespace,
             namespace: self.namespace,
@@ -159,7 +159,7 @@ impl Evaluation<'_> {
         let mut patch = render::pod_patch(&scope.values, &self.object, &mesh);
         let mut warnings = std::mem::take(&mut scope.warnings);
         warnings.append(&mut patch.warnings);
-        warnings.extend(self.hidden.forbidden(&patch.annotations));
+        warnings.extend(self.hidden.forbidden(&patch.annotations, &namespace.annotations));
         let injection = Injection {
             annotations: &annotations,
             values: &scope.values,

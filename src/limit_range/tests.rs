@@ -1,6 +1,7 @@
 //! Resources as LimitRanger accepts them.
 
 use super::{Bounds, Change, Gap, Item, Name, Report, fit, fit_one};
+use crate::pod_resources::Most;
 use crate::values::{Constraint, Values};
 use crate::workload::{Kind, Workload};
 use serde_json::{Value, json};
@@ -15,12 +16,12 @@ fn fitted(request: &str, limit: &str, item: Value) -> (String, String, Vec<Strin
     item["type"] = json!("Container");
     let mut constraint = Constraint { limit: limit.to_owned(), request: request.to_owned() };
     let mut report = Report::default();
-    fit_one(&CPU, &mut constraint, &Bounds::of(&items(json!([item])), "Container", "cpu"), &mut report);
+    fit_one(&CPU, &mut constraint, &Bounds::of(&items(json!([item])), "Container", "cpu"), &Most::default(), &mut report);
     let changed = |Change { which, from, to, raised, .. }: Change| match from {
         Some(from) => format!("{which} {from} {} {to}", if raised { "up" } else { "down" }),
         None => format!("{which} set {to}"),
     };
-    let missing = |Gap { which, .. }: Gap| format!("no {which}");
+    let missing = |Gap { why, .. }: Gap| why;
     let said = report.changes.into_iter().map(changed).chain(report.gaps.into_iter().map(missing));
     (constraint.request, constraint.limit, said.collect())
 }
@@ -77,9 +78,9 @@ fn what_is_set_is_kept_within_bounds_and_what_is_not_is_filled_in() {
             ("100m", "400m"),
             vec!["limit set 400m"],
         ),
-        (("", ""), cpu("maxLimitRequestRatio", "4"), ("", ""), vec!["no request"]),
-        (("0", ""), cpu("maxLimitRequestRatio", "4"), ("0", ""), vec!["no request"]),
-        (("0", "0"), cpu("maxLimitRequestRatio", "4"), ("0", "0"), vec!["no request"]),
+        (("", ""), cpu("maxLimitRequestRatio", "4"), ("", ""), vec!["its cpu ratio needs a request; set proxy-cpu-request"]),
+        (("0", ""), cpu("maxLimitRequestRatio", "4"), ("0", ""), vec!["its cpu ratio needs a request; set proxy-cpu-request"]),
+        (("0", "0"), cpu("maxLimitRequestRatio", "4"), ("0", "0"), vec!["its cpu ratio needs a request; set proxy-cpu-request"]),
         // LimitRanger divides in floating point, and finds 229369/7000 above 32.767.
         (("7", ""), cpu("maxLimitRequestRatio", "32.767"), ("7", "229368m"), vec!["limit set 229368m"]),
         (("1", "229369m"), cpu("maxLimitRequestRatio", "32.767"), ("7001m", "229369m"), vec!["request 1 up 7001m"]),
@@ -96,7 +97,7 @@ fn what_is_set_is_kept_within_bounds_and_what_is_not_is_filled_in() {
         );
         // What was accepted once is accepted as it is, and what is missing still is.
         let again = fitted(&request, &limit, item.clone());
-        said.retain(|line| line.starts_with("no "));
+        said.retain(|line| line.starts_with("its "));
         assert_eq!(again, (request, limit, said), "{set:?} {item} again");
     }
 }
@@ -110,7 +111,7 @@ fn the_narrowest_of_several_binds_and_the_first_default_counts() {
     ]));
     let mut constraint = Constraint { limit: String::new(), request: "10m".to_owned() };
     let mut report = Report::default();
-    fit_one(&CPU, &mut constraint, &Bounds::of(&several, "Container", "cpu"), &mut report);
+    fit_one(&CPU, &mut constraint, &Bounds::of(&several, "Container", "cpu"), &Most::default(), &mut report);
     assert_eq!((constraint.request.as_str(), constraint.limit.as_str(), report.changes.len()), ("200m", "1", 1));
 }
 
@@ -135,8 +136,8 @@ fn the_debug_container_is_filled_in_too() {
     let report = fit(&mut values, &items(item), &view);
     assert_eq!(values.debug_resources.cpu, Constraint { request: "100m".to_owned(), limit: "400m".to_owned() });
     assert_eq!(values.debug_resources.memory, Constraint::default());
-    let gaps = [Gap { container: "linkerd-debug", resource: "memory", which: "request", annotation: None }];
-    assert_eq!(report.gaps, gaps);
+    let why = "its memory ratio needs a request; give it a default".to_owned();
+    assert_eq!(report.gaps, [Gap { container: "linkerd-debug", why }]);
     let changed: Vec<_> = report.changes.iter().map(|c| (c.container, c.resource, c.which, c.to.as_str())).collect();
     let expected = [
         ("linkerd-proxy", "cpu", "limit", "400m"),
@@ -144,6 +145,33 @@ fn the_debug_container_is_filled_in_too() {
         ("linkerd-debug", "cpu", "limit", "400m"),
     ];
     assert_eq!(changed, expected);
+}
+
+#[test]
+fn the_pod_as_a_whole_binds_no_less_than_a_limit_range() {
+    let of = |item: Value, asked: (&str, &str), whole: Value| {
+        let mut item = item;
+        item["type"] = json!("Container");
+        let app = json!({"name": "app", "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1"}}});
+        let pod = json!({"spec": {"resources": whole, "containers": [app]}});
+        let mut values = Values::default();
+        values.proxy.resources.cpu = Constraint { request: asked.0.to_owned(), limit: asked.1.to_owned() };
+        let report = fit(&mut values, &items(json!([item])), &Workload::read(Kind::Pod, &pod).unwrap());
+        let cpu = values.proxy.resources.cpu;
+        (cpu.request, cpu.limit, report.gaps.into_iter().map(|gap| gap.why).collect::<Vec<_>>())
+    };
+    let texts = |request: &str, limit: &str, whys: &[&str]| {
+        (request.to_owned(), limit.to_owned(), whys.iter().map(|why| (*why).to_owned()).collect::<Vec<_>>())
+    };
+    let whole = |request: &str| json!({"requests": {"cpu": request}, "limits": {"cpu": "1"}});
+    let ratio = || json!({"maxLimitRequestRatio": {"cpu": "4"}});
+    assert_eq!(of(ratio(), ("50m", "400m"), whole("550m")), texts("50m", "200m", &[]));
+    assert_eq!(of(ratio(), ("50m", "400m"), whole("600m")), texts("100m", "400m", &[]));
+    let min = || json!({"min": {"cpu": "50m"}, "defaultRequest": {"cpu": "100m"}});
+    assert_eq!(of(min(), ("", ""), whole("600m")), texts("100m", "", &[]));
+    assert_eq!(of(min(), ("", ""), whole("560m")).2.len(), 0);
+    let why = "its cpu minimum of 50m is more than the 0 that the pod's resources leave";
+    assert_eq!(of(min(), ("", ""), whole("500m")), texts("0", "", &[why]));
 }
 
 /// What a LimitRange of pods finds in a pod with these memory limits of the proxy, in each place that it can have.

@@ -46,10 +46,10 @@ impl Hidden {
         self.0.is_empty()
     }
 
-    /// What there is to say of each that says something else than what is written in its place.
+    /// What there is to say of each that says something else than the namespace does, or than what is written in its place.
     #[must_use]
-    pub fn forbidden(&self, written: &BTreeMap<&'static str, String>) -> Vec<Warning> {
-        let unlike = self.0.iter().filter(|(key, (text, _))| written.get(*key) != Some(text));
+    pub fn forbidden(&self, written: &BTreeMap<&'static str, String>, namespace: &BTreeMap<String, String>) -> Vec<Warning> {
+        let unlike = self.0.iter().filter(|(key, (text, _))| written.get(*key) != Some(text) && namespace.get(**key) != Some(text));
         unlike.map(|(key, (_, list))| Warning::forbidden(key, list)).collect()
     }
 

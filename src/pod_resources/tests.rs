@@ -56,6 +56,9 @@ fn what_the_pod_leaves_is_what_the_proxy_gets() {
         (("100m", ""), (limits("1"), requests("500m"), none()), true, ("0", ""), vec![request("100m", "0")]),
         (("100m", ""), (limits("1"), none(), none()), true, ("100m", ""), vec![]),
         (("2", ""), (limits("1"), none(), none()), true, ("1", ""), vec![request("2", "1")]),
+        // Be it one of another resource.
+        (("100m", ""), (json!({"limits": {"memory": "1"}}), requests("500m"), none()), true, ("0", ""), vec![request("100m", "0")]),
+        (("100m", ""), (json!({"limits": {"memory": "1"}}), none(), none()), true, ("100m", ""), vec![]),
         // A native sidecar is there beside the init containers, too.
         (("100m", ""), (requests("600m"), requests("1m"), requests("550m")), true, ("50m", ""), vec![request("100m", "50m")]),
         (("100m", ""), (requests("600m"), requests("1m"), requests("550m")), false, ("100m", ""), vec![]),
@@ -68,6 +71,15 @@ fn what_the_pod_leaves_is_what_the_proxy_gets() {
         assert_eq!(((request.as_str(), limit.as_str()), &said), (expected, &told), "{asked:?} {native} {pod}");
         assert_eq!(fitted((&request, &limit), &pod, native), (request, limit, vec![]), "{asked:?} {native} {pod} again");
     }
+}
+
+#[test]
+fn the_debug_container_is_not_beside_init_containers() {
+    let pod = pod(json!({"requests": {"cpu": "600m"}}), json!({"requests": {"cpu": "50m"}}), json!({"requests": {"cpu": "550m"}}));
+    let mut values = Values { debug_enabled: true, ..Values::default() };
+    values.proxy.resources.cpu.request = "50m".to_owned();
+    values.debug_resources.cpu.request = "100m".to_owned();
+    assert_eq!(fit(&mut values, &Workload::read(Kind::Pod, &pod).unwrap()), []);
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "allowedOverrides",
         reference: reference!(
             r#"["*"]"#,
-            "annotations of the [list below](#annotations) that users may set on pods, pod templates and Services, by key, or as the beginning of keys before a `*`; any other counts as absent, is taken off and named in a warning, or with `onInvalidAnnotation: reject` has the object rejected; namespaces may have all of them, and `linkerd.io/inject` may always be set"
+            "annotations of the [list below](#annotations) that users may set on pods and Services, by key, or as the beginning of keys before a `*`; any other counts as absent, is taken off what is injected and named in a warning, or with `onInvalidAnnotation: reject` has the object rejected, and the author of a pod template is warned; namespaces may have all of them, and `linkerd.io/inject` may always be set"
         ),
         read: |s, v| permitted::read(v).map(|list| s.permitted.allowed = list),
     },

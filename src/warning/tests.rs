@@ -98,6 +98,19 @@ fn a_long_sentence_goes_on_in_another_line() {
 }
 
 #[test]
+fn each_warning_is_told_once_and_whole() {
+    let long = |name: &str| Warning::plain(Place::Pod, format!("{name} {}", vec!["word"; 24].join(" ")));
+    let told = lines(&[long("a"), long("b"), long("a")]);
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(told[1], told[3]);
+    // There is room for one line, and not for two.
+    let mut many: Vec<Warning> = (0..31).map(|n| Warning::plain(Place::Pod, n)).collect();
+    many.extend([long("a"), Warning::plain(Place::Pod, "short")]);
+    let told = lines(&many);
+    assert_eq!((told.len(), told[31].as_str()), (32, "2 more warnings"));
+}
+
+#[test]
 fn shortening_counts_characters() {
     for (text, room, expected) in
         [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("äöü", 3, "äöü"), ("äöüß", 3, "äö…"), ("ab", 1, "…"), ("", 0, "")]

@@ -35,8 +35,9 @@ fn fitted(case: &Reading) -> Map<String, Value> {
         }
         let limit = [limit, whole("limits")].into_iter().flatten().min().filter(|_| limit.is_some());
         let [beside, early] = taken(case, kind);
-        // The API server's own default for a pod that has a limit alone.
-        let default = || whole("limits").map(|limit| beside.or(early).map_or(limit, |_| beside.max(early).unwrap_or_default()));
+        // The API server's own default for a pod that has limits alone.
+        let limits = case.request.object.pointer("/spec/resources/limits").and_then(Value::as_object);
+        let default = || limits.filter(|limits| !limits.is_empty()).and_then(|_| beside.max(early).or_else(|| whole("limits")));
         let Some(all) = whole("requests").or_else(default) else { continue };
         let taken = if inherit::native(case) { beside.max(early) } else { beside };
         let left = all.saturating_sub(taken.unwrap_or_default()).max(0);

@@ -57,6 +57,12 @@ fn service(annotations: Value) -> Ask {
     Ask::about("Service", json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"ports": [{"port": 80}]}}))
 }
 
+fn whole(resources: Value, own: Value) -> Value {
+    let mut spec = app(json!({"resources": own}));
+    spec["resources"] = resources;
+    spec
+}
+
 fn burstable() -> Value {
     json!({"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "100m"}})
 }
@@ -279,6 +285,8 @@ fn of_pods() -> Vec<Try> {
             &[],
         ),
         plain("quota", json!({}), app(json!({"resources": {"limits": {"memory": "64Mi"}}})), &[]),
+        plain("quota", json!({}), whole(resources("2", "128Mi"), burstable()), &[]),
+        plain("quality-of-service", json!({}), whole(resources("2", "128Mi"), resources("1", "64Mi")), &[]),
         plain(
             "quota",
             json!({"kubernetes.io/limit-ranger": "LimitRanger plugin set: cpu, memory limit for container app"}),
@@ -602,14 +610,14 @@ fn of_limit_ranges() -> Vec<Try> {
         with(
             "limit-range-unmet",
             asking(json!({})).limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
-            &["namespace: a LimitRange with a cpu ratio refuses linkerd-proxy, which has no request; set proxy-cpu-request"],
+            &["namespace: a LimitRange refuses linkerd-proxy: its cpu ratio needs a request; set proxy-cpu-request"],
         ),
         with(
             "limit-range-unmet",
             asking(json!({"config.linkerd.io/proxy-cpu-request": "1", "config.linkerd.io/enable-debug-sidecar": "true"}))
                 .limits(json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "4"}}])),
             &[
-                "namespace: a LimitRange with a cpu ratio refuses linkerd-debug, which has no request; give it a default",
+                "namespace: a LimitRange refuses linkerd-debug: its cpu ratio needs a request; give it a default",
                 "namespace: a LimitRange sets the proxy's cpu limit to 4",
             ],
         ),

@@ -83,7 +83,7 @@ pub fn what_no_change_mends_is_told_before_the_pod_is_refused(mesh: &Mesh) {
             "1",
             None,
             Some("cpu max limit to request ratio per Container is 4, but no request is specified"),
-            vec!["namespace: a LimitRange with a cpu ratio refuses linkerd-proxy, which has no request; set proxy-cpu-request"],
+            vec!["namespace: a LimitRange refuses linkerd-proxy: its cpu ratio needs a request; set proxy-cpu-request"],
         ),
         (
             "ratio",
@@ -92,7 +92,7 @@ pub fn what_no_change_mends_is_told_before_the_pod_is_refused(mesh: &Mesh) {
             None,
             Some("cpu max limit to request ratio per Container is 4, but no request is specified"),
             vec![
-                "namespace: a LimitRange with a cpu ratio refuses linkerd-debug, which has no request; give it a default",
+                "namespace: a LimitRange refuses linkerd-debug: its cpu ratio needs a request; give it a default",
                 "namespace: a LimitRange sets the proxy's cpu limit to 80m",
             ],
         ),

@@ -37,6 +37,13 @@ fn a_pod_that_stays_out_is_looked_up_no_further_than_its_ports_need() {
     ] {
         assert_asks(&Host::new(json!({})), "Pod", &pod, &json!({}), end, &calls);
     }
+    // To name all that is wrong at once takes the configuration, and to reject takes no more.
+    let reject = json!({"onInvalidAnnotation": "reject"});
+    let unread = exposing(json!({"linkerd.io/inject": "yes"}));
+    for host in [Host::new(json!({})), Host::new(json!({})).with(CONFIG, Err("x is forbidden: no"))] {
+        assert_eq!(host.ask("Pod", &unread, &reject)["code"], 422);
+        assert_eq!(host.calls(), [NAMESPACE, CONFIG]);
+    }
 }
 
 #[test]
