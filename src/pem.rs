@@ -3,8 +3,8 @@
 //! Whether a certificate is one that the proxy trusts is the proxy's matter; a text that holds none at all, or something else in the
 //! armour of one, would leave every proxy without an identity, so that is caught here. Of each, the beginning is read.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
@@ -45,13 +45,16 @@ fn begins_a_certificate(body: &str) -> bool {
         return false;
     }
     let bytes = (letters.len() / 4).saturating_mul(3).saturating_sub(padding);
-    let Ok(head) = STANDARD.decode(letters.get(..HEAD).unwrap_or(&letters)) else { return false };
+    let Ok(head) = BASE64.decode(letters.get(..HEAD).unwrap_or(&letters)) else { return false };
     let Some((SEQUENCE, rest)) = head.split_first().map(|(tag, rest)| (*tag, rest)) else { return false };
     let Some((length, content)) = length(rest) else { return rest.len() < LONGEST_LENGTH };
     let before = head.len().saturating_sub(content.len());
     bytes <= before.saturating_add(length) && content.first().is_none_or(|tag| *tag == SEQUENCE)
 }
 
+/// Bits that say nothing at the end are no fault of a certificate.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 /// The tag of a sequence in DER.
 const SEQUENCE: u8 = 0x30;
 /// The most bytes that the length of a certificate takes: one that says how many follow, and three.
@@ -75,24 +78,24 @@ mod tests {
     #[test]
     fn bundles() {
         let another = "a bundle with something else than a certificate";
-        let one = "-----BEGIN CERTIFICATE-----\nMIIB+w==\n-----END CERTIFICATE-----\n";
+        let one = "-----BEGIN CERTIFICATE-----\nMIIB+/==\n-----END CERTIFICATE-----\n";
         for (text, expected) in [
             (one.to_owned(), Ok(())),
             (format!("\n\n  {one}{one}"), Ok(())),
             (String::new(), Err("not a bundle of PEM certificates")),
             ("MIIB".to_owned(), Err("not a bundle of PEM certificates")),
             ("-----BEGIN CERTIFICATE-----\nMIIB\n".to_owned(), Err("a bundle with an unfinished certificate")),
-            (one.replace("MIIB+w==", "MIIBizCCATGgAwIBAgIRAKq0bVbZ6m0f8dF9nVn2mDYw"), Ok(())),
+            (one.replace("MIIB+/==", "MIIBizCCATGgAwIBAgIRAKq0bVbZ6m0f8dF9nVn2mDYw"), Ok(())),
             // The beginnings of a private key, a text, a certificate that says how short it is, and one letter too few.
-            (one.replace("MIIB+w==", "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB"), Err(another)),
-            (one.replace("MIIB+w==", "aHVudGVyMg=="), Err(another)),
-            (one.replace("MIIB+w==", "MAMwAQAA"), Err(another)),
-            (one.replace("MIIB+w==", "MAMwAQA="), Ok(())),
-            (one.replace("MIIB+w==", "MIIBizC"), Err(another)),
-            (one.replace("MIIB+w==", "MIIB=w=="), Err(another)),
-            (one.replace("MIIB+w==", "MIX///////8="), Err(another)),
-            (one.replace("MIIB+w==", "{{ anchors }}"), Err("a bundle with a certificate that is not base64")),
-            (one.replace("MIIB+w==", ""), Err("a bundle with a certificate that is not base64")),
+            (one.replace("MIIB+/==", "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB"), Err(another)),
+            (one.replace("MIIB+/==", "aHVudGVyMg=="), Err(another)),
+            (one.replace("MIIB+/==", "MAMwAQAA"), Err(another)),
+            (one.replace("MIIB+/==", "MAMwAQA="), Ok(())),
+            (one.replace("MIIB+/==", "MIIBizC"), Err(another)),
+            (one.replace("MIIB+/==", "MIIB=w=="), Err(another)),
+            (one.replace("MIIB+/==", "MIX///////8="), Err(another)),
+            (one.replace("MIIB+/==", "{{ anchors }}"), Err("a bundle with a certificate that is not base64")),
+            (one.replace("MIIB+/==", ""), Err("a bundle with a certificate that is not base64")),
             (format!("{one}-----BEGIN CERTIFICATE-----"), Err("a bundle with an unfinished certificate")),
         ] {
             assert_eq!(bundle(&text), expected, "{text}");
