@@ -53,6 +53,10 @@ answers() {
   answers inject-with-warning
 }
 
+@test "run takes off an annotation that the settings forbid" {
+  answers forbid-annotation
+}
+
 @test "run rejects an annotation where the settings say so" {
   answers reject-invalid-annotation
 }

@@ -92,28 +92,30 @@ mod kwctl {
         corpus::cases().unwrap().into_iter().find(|case| case.name == name).unwrap_or_else(|| panic!("no case {name:?}"))
     }
 
-    /// Name, case of the corpus, whether bad annotations reject, outcome, and something that is looked up.
-    const SESSIONS: &[(&str, &str, bool, Outcome, &str)] = &[
-        ("inject-native-sidecar", "values/native", false, Outcome::Injected, "linkerd-config"),
-        ("inject-with-cni", "values/cni", false, Outcome::Injected, "linkerd-identity-trust-roots"),
-        ("inject-owned-by-deployment", "owner/deployment", false, Outcome::Injected, "kind: ReplicaSet"),
-        ("inject-owned-by-cronjob", "owner/cronjob", false, Outcome::Injected, "kind: Job"),
-        ("inject-owner-missing", "owner/replicaset-missing", false, Outcome::Injected, "Cannot find apps/v1/ReplicaSet"),
-        ("inject-with-warning", "annotation/proxy-cpu-request='abc'@pod", false, Outcome::Injected, "linkerd-config"),
-        ("reject-invalid-annotation", "annotation/proxy-cpu-request='abc'@pod", true, Outcome::Rejected, ""),
-        ("service", "service/several", false, Outcome::Annotated, "kind: Namespace"),
-        ("skip-host-network", "skip/hostNetwork", false, Outcome::Skipped, ""),
-        ("skip-with-opaque-ports", "skip/skipped-pod-gets-opaque-ports", false, Outcome::Annotated, "kind: Namespace"),
+    const REJECTING: &str = r#"{"onInvalidAnnotation": "reject"}"#;
+    const FORBIDDING: &str = r#"{"allowedOverrides": ["config.linkerd.io/proxy-memory-*"]}"#;
+
+    /// Name, case of the corpus, settings, outcome, and something that is looked up.
+    const SESSIONS: &[(&str, &str, &str, Outcome, &str)] = &[
+        ("inject-native-sidecar", "values/native", "{}", Outcome::Injected, "linkerd-config"),
+        ("inject-with-cni", "values/cni", "{}", Outcome::Injected, "linkerd-identity-trust-roots"),
+        ("inject-owned-by-deployment", "owner/deployment", "{}", Outcome::Injected, "kind: ReplicaSet"),
+        ("inject-owned-by-cronjob", "owner/cronjob", "{}", Outcome::Injected, "kind: Job"),
+        ("inject-owner-missing", "owner/replicaset-missing", "{}", Outcome::Injected, "Cannot find apps/v1/ReplicaSet"),
+        ("inject-with-warning", "annotation/proxy-cpu-request='abc'@pod", "{}", Outcome::Injected, "linkerd-config"),
+        ("forbid-annotation", "annotation/proxy-cpu-request='100m'@pod", FORBIDDING, Outcome::Injected, "linkerd-config"),
+        ("reject-invalid-annotation", "annotation/proxy-cpu-request='abc'@pod", REJECTING, Outcome::Rejected, ""),
+        ("service", "service/several", "{}", Outcome::Annotated, "kind: Namespace"),
+        ("skip-host-network", "skip/hostNetwork", "{}", Outcome::Skipped, ""),
+        ("skip-with-opaque-ports", "skip/skipped-pod-gets-opaque-ports", "{}", Outcome::Annotated, "kind: Namespace"),
     ];
 
     #[test]
     fn sessions_are_those_of_the_corpus() {
-        let warn = json!({});
-        let reject = json!({"onInvalidAnnotation": "reject"});
         let mut recorded = Vec::new();
-        for (name, from, rejects, outcome, asked) in SESSIONS {
-            let settings = if *rejects { &reject } else { &warn };
-            let session = Session::record(name, &Native, &case(from), settings).unwrap();
+        for (name, from, settings, outcome, asked) in SESSIONS {
+            let settings: Value = serde_json::from_str(settings).unwrap();
+            let session = Session::record(name, &Native, &case(from), &settings).unwrap();
             let found = match (&session.answer.allowed, session.answer.changed, &session.answer.audit_annotations["injected"]) {
                 (false, ..) => Outcome::Rejected,
                 (true, false, _) => Outcome::Skipped,
