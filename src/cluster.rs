@@ -7,6 +7,7 @@ use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
+use crate::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -190,7 +191,8 @@ impl<'a> Cluster<'a> {
     /// [`LookupError`].
     pub fn values(&self, control_plane: &str) -> Result<(Values, Vec<ValueFault>), LookupError> {
         let (target, text) = self.config_map(control_plane, "linkerd-config", "values", "it has no values")?;
-        let Ok(layer @ (Value::Object(_) | Value::Null)) = serde_norway::from_str::<Value>(&text) else {
+        let fast = yaml::read(&text, Values::paths());
+        let Some(layer @ (Value::Object(_) | Value::Null)) = fast.or_else(|| serde_norway::from_str(&text).ok()) else {
             return Err(LookupError::Unusable { target, problem: "its values are not a YAML object" });
         };
         let mut values = Values::default();

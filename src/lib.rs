@@ -58,6 +58,7 @@ mod template;
 pub mod values;
 pub mod warning;
 mod workload;
+mod yaml;
 
 #[cfg(target_arch = "wasm32")]
 mod guest;

@@ -3,6 +3,7 @@
 //! In: an [`Outcome`]. Out: the bytes of a validation response. Nothing in it shows a payload, an environment value or a PEM.
 
 use crate::decide::SkipReason;
+use crate::gather;
 use crate::settings::{OnError, SettingsErrors, Source};
 use crate::warning::{Warning, all_lines, lines, parted};
 use serde::Serialize;
@@ -176,7 +177,7 @@ struct ValidationResponse {
 pub fn respond(outcome: Outcome) -> Vec<u8> {
     let injected = matches!(outcome, Outcome::Injected { .. });
     let mut response = ValidationResponse { accepted: true, ..ValidationResponse::default() };
-    let mut audit = BTreeMap::from([("injected", injected.to_string()), ("reason", outcome.reason())]);
+    let mut audit = gather::map([("injected", injected.to_string()), ("reason", outcome.reason())]);
     let (object, warnings) = match outcome {
         Outcome::Injected { object, proxy_version, source, warnings, .. } => {
             audit.insert("proxy-version", proxy_version);

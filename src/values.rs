@@ -282,6 +282,11 @@ impl Values {
         faults
     }
 
+    /// The dotted paths of the leaves that a layer may have.
+    pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+        rows::ROWS.iter().map(|row| row.path)
+    }
+
     /// The trust domain of mesh identities.
     #[must_use]
     pub fn trust_domain(&self) -> &str {

@@ -185,7 +185,7 @@ pub(crate) fn write(kind: Kind, value: &Value, to: &mut Vec<u8>) -> bool {
         Kind::Set => {
             let Some(names) = value.as_array().filter(|names| !names.is_empty()) else { return false };
             let mut names: Vec<String> = names.iter().map(text).collect();
-            names.sort();
+            names.sort_unstable();
             names.dedup();
             to.extend(names.join(",").as_bytes());
         }

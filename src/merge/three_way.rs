@@ -20,7 +20,7 @@ use crate::annotation as key;
 use crate::gather;
 use crate::warning::{Place, Warning};
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One merge.
 pub(crate) struct Merge<'a> {
@@ -339,9 +339,9 @@ fn merged_entries(record: &Record, path: &Path, kind: Kind, current: Option<&Val
     let wanted = wanted?;
     let (now, want) = (leaf::entries(kind, current?)?, leaf::entries(kind, wanted)?);
     let wrote = |entry: &String| record.has(path.key().with(entry));
-    let (theirs, ours): (BTreeSet<&String>, BTreeSet<&String>) = (now.iter().collect(), want.iter().collect());
-    let stay = want.iter().filter(|entry| theirs.contains(entry) || !wrote(entry));
-    let come = now.iter().filter(|entry| !ours.contains(entry) && !wrote(entry));
+    let (theirs, ours) = (env_order::places(now.iter().map(String::as_str)), env_order::places(want.iter().map(String::as_str)));
+    let stay = want.iter().filter(|entry| theirs.contains_key(entry.as_str()) || !wrote(entry));
+    let come = now.iter().filter(|entry| !ours.contains_key(entry.as_str()) && !wrote(entry));
     Some(leaf::with_entries(kind, wanted, &stay.chain(come).cloned().collect::<Vec<_>>()))
 }
 

@@ -71,7 +71,8 @@ fn is_field(path: &str) -> bool {
     if let Some(key) = subscript("metadata.labels") {
         is_qualified(key)
     } else if let Some(key) = subscript("metadata.annotations") {
-        is_qualified(&key.to_lowercase())
+        // In lower case, the kelvin sign is a letter of ASCII, and the only one; the tables of all others are large.
+        is_qualified(&key.replace('\u{212a}', "k").to_ascii_lowercase())
     } else {
         FIELDS.contains(&path)
     }
