@@ -5,7 +5,7 @@
 use crate::decide::SkipReason;
 use crate::gather;
 use crate::settings::{OnError, SettingsErrors, Source};
-use crate::warning::{Warning, all_lines, lines, parted};
+use crate::warning::{Warning, lines, parted, sentences};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -190,7 +190,7 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
         Outcome::Invalid(warnings) => {
             response.accepted = false;
             response.code = Some(422);
-            response.message = Some(format!("linkerd-injector-policy: {}", all_lines(&warnings).join("; ")));
+            response.message = Some(format!("linkerd-injector-policy: {}", sentences(&warnings).join("; ")));
             (None, Vec::new())
         }
         Outcome::Failed { error, on_error } => {

@@ -79,23 +79,23 @@ impl Warning {
 
     /// The lines in which a client shows it: a value gives way to what is said of it, and a longer sentence goes on in another line.
     fn lines(&self) -> Vec<String> {
-        if self.unused { vec![self.to_string()] } else { parted(&self.to_string()) }
+        parted(&self.to_string())
     }
 }
 
 /// Each warning once, as many as clients show: the API server cuts off what is beyond 4 KiB in all.
 #[must_use]
 pub fn lines(warnings: &[Warning]) -> Vec<String> {
-    at_most(32, warnings)
+    at_most(32, warnings, Warning::lines)
 }
 
-/// Each warning once, as many as a message can be thought to hold.
+/// Each warning once, whole, as many as a message can be thought to hold.
 #[must_use]
-pub fn all_lines(warnings: &[Warning]) -> Vec<String> {
-    at_most(512, warnings)
+pub fn sentences(warnings: &[Warning]) -> Vec<String> {
+    at_most(512, warnings, |warning| vec![warning.to_string()])
 }
 
-fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
+fn at_most(most: usize, warnings: &[Warning], parts: fn(&Warning) -> Vec<String>) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut seen = Map::new();
     let mut more = 0_usize;
@@ -103,7 +103,7 @@ fn at_most(most: usize, warnings: &[Warning]) -> Vec<String> {
         if seen.insert(warning.to_string(), Value::Null).is_some() {
             continue;
         }
-        let parts = warning.lines();
+        let parts = parts(warning);
         if more == 0 && lines.len().saturating_add(parts.len()) <= most {
             lines.extend(parts);
         } else {
@@ -128,15 +128,14 @@ impl fmt::Display for Warning {
             Place::Pod => "pod".to_owned(),
             Place::Configuration => "mesh".to_owned(),
         };
-        let line = match &self.value {
-            None if self.unused => format!("{place} {}", self.problem),
-            None => return write!(f, "{place}: {}", self.problem),
+        match &self.value {
+            None if self.unused => write!(f, "{place} {}", self.problem),
+            None => write!(f, "{place}: {}", self.problem),
             Some(value) => {
                 let rest = format!("{place}: \"\" is {}", self.problem).chars().count();
-                format!("{place}: {} is {}", quoted(value, MAX_CHARS.saturating_sub(rest).max(8)), self.problem)
+                write!(f, "{place}: {} is {}", quoted(value, MAX_CHARS.saturating_sub(rest).max(8)), self.problem)
             }
-        };
-        f.write_str(&shortened(&line, MAX_CHARS))
+        }
     }
 }
 

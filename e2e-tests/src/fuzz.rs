@@ -65,11 +65,15 @@ pub fn request(data: &[u8]) -> Held {
     let Some(output) = &response.mutated_object else { return Ok(()) };
     let input = payload.pointer("/request/object").unwrap_or(&Value::Null);
     // What the settings forbid is taken off, and an earlier injection is changed.
-    let first =
-        !input.to_string().contains("linkerd.io/") || input.pointer("/metadata/annotations/linkerd.io~1injection-record").is_none();
+    let first = input.pointer("/metadata/annotations/linkerd.io~1injection-record").is_none();
     let lenient = payload.pointer("/settings/deniedOverrides").or_else(|| payload.pointer("/settings/allowedOverrides")).is_none();
     if first && lenient {
         intact(input, output)?;
+        if response.audit("injected") == Some("true") {
+            let mut meshed = case.clone();
+            meshed.request.object = input.clone();
+            laws(&meshed, payload.get("settings").unwrap_or(&Value::Null))?;
+        }
     }
     let mut again = payload.clone();
     if let Some(object) = again.pointer_mut("/request/object") {
@@ -110,7 +114,7 @@ pub fn annotations(data: &[u8]) -> Held {
     request(payload.as_bytes())?;
     let response = ask(payload.as_bytes(), &case.manifests())?;
     holds(response.accepted, "an annotation costs a pod its start")?;
-    laws(&case)
+    laws(&case, &Value::Null)
 }
 
 /// The case that the lines make.
@@ -151,10 +155,15 @@ pub fn values(data: &[u8]) -> Held {
     let payload = json!({"request": case.admission_request(), "settings": case.settings(&Value::Null)}).to_string();
     let response = ask(payload.as_bytes(), &Manifests::new(vec![namespace, config, roots]))?;
     if let Some(output) = &response.mutated_object {
-        return intact(&case.request.object, output);
+        intact(&case.request.object, output)?;
+        let mut case = case;
+        if let Ok(values) = serde_norway::from_slice(data) {
+            case.values = values;
+        }
+        return laws(&case, &Value::Null);
     }
     let refused = response.message.unwrap_or_default();
-    let told = refused.contains("ConfigMap") || !refused.is_empty();
+    let told = refused.contains("ConfigMap linkerd/linkerd-config cannot be used: ");
     let reasons = ["disabled_automount_service_account_token_account", "sidecar_already_exists"];
     let skipped =
         response.audit_annotations.as_ref().and_then(|audit| audit.get("reason")).is_some_and(|r| reasons.contains(&r.as_str()));
@@ -201,8 +210,8 @@ fn proxy_env<'a>(pod: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// The four laws, with one in so many of all edits.
-fn laws(case: &Case) -> Held {
-    let report = try_case(&Native, &Value::Null, case, Extent::Share(48)).map_err(|error| error.to_string())?;
+fn laws(case: &Case, settings: &Value) -> Held {
+    let report = try_case(&Native, settings, case, Extent::Share(48)).map_err(|error| error.to_string())?;
     report.violations.first().map_or(Ok(()), |violation| Err(violation.to_string()))
 }
 

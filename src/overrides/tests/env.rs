@@ -83,7 +83,9 @@ fn refusals() -> Vec<(String, Value, Vec<&'static str>)> {
         (
             with(json!({"name": "LINKERD2_PROXY_INBOUND_PORTS", "value": "secret"})),
             kept.clone(),
-            vec!["is without LINKERD2_PROXY_INBOUND_PORTS, which is not readable by the proxy: not a list of ports and r…"],
+            vec![
+                "is without LINKERD2_PROXY_INBOUND_PORTS, which is not readable by the proxy: not a list of ports and ranges such as 80,8080-8090",
+            ],
         ),
         (
             json!([{"name": "", "value": "secret"}, good, {"name": "B", "valueFrom": {}}]).to_string(),
@@ -105,9 +107,7 @@ fn what_cannot_be_used_is_named_without_any_value() {
             assert_eq!(values, configured(json!(expected)), "{text}");
             assert_eq!(warnings.len(), problems.len(), "{text}");
             for (warning, problem) in warnings.iter().zip(&problems) {
-                let line: String = format!("{place}{KEY} {problem}");
-                let same = warning == &line || warning.strip_suffix('…').is_some_and(|start| line.starts_with(start));
-                assert!(same && warning.chars().count() <= 120, "{warning} {line}");
+                assert_eq!(*warning, format!("{place}{KEY} {problem}"));
                 assert!(!warning.contains("secret"), "{warning}");
             }
         }
