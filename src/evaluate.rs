@@ -116,7 +116,7 @@ impl Evaluation<'_> {
     fn change(&self) -> Result<(Change, Option<Owner>), crate::cluster::LookupError> {
         Ok(match self.decide()? {
             // What is rejected needs no opaque ports.
-            Decision::Out { mut warnings, .. } if self.rejects(&warnings) => {
+            Decision::Out { mut warnings, .. } | Decision::In { mut warnings, .. } if self.rejects(&warnings) => {
                 warnings.retain(Warning::is_invalid_annotation);
                 (Change::Refuse(warnings), owner::told(&self.object))
             }
@@ -126,10 +126,6 @@ impl Evaluation<'_> {
                     None => self.stay_out_by_itself(reasons, warnings),
                 };
                 (change, owner::told(&self.object))
-            }
-            Decision::In { mut warnings, .. } if self.rejects(&warnings) => {
-                warnings.retain(Warning::is_invalid_annotation);
-                (Change::Refuse(warnings), owner::told(&self.object))
             }
             Decision::In { patch, proxy_version, owner, warnings } => {
                 let asked_by = if self.asks_itself() { AskedBy::Pod } else { AskedBy::Namespace };

@@ -16,7 +16,7 @@ use crate::parse::quantity::Quantity;
 use crate::pod_resources::{self, Most};
 use crate::pod_sum::{Added, Amount, unit};
 use crate::render::container;
-use crate::values::{Constraint, Resources, Values};
+use crate::values::{Constraint, Values};
 use crate::workload::Workload;
 use serde_json::Value;
 
@@ -99,21 +99,9 @@ pub(crate) struct Report {
 /// Fits the resources of the injected containers into what the namespace's limit ranges ask of a container, and adds the pod up.
 pub(crate) fn fit(values: &mut Values, items: &[Item], pod: &Workload<'_>) -> Report {
     let mut report = Report::default();
-    let native = Added::by(values).is_native();
-    // Beside which the debug container is.
-    let mut proxy: Option<Resources> = None;
-    for container in [container::PROXY, container::DEBUG] {
-        let resources = match container {
-            container::PROXY => Some(&mut values.proxy.resources),
-            _ => values.debug_enabled.then_some(&mut values.debug_resources),
-        };
-        for (resource, constraint) in resources.into_iter().flat_map(Resources::rows_mut) {
-            let beside = proxy.as_ref().and_then(|proxy| Some(proxy.rows().into_iter().find(|row| row.0 == resource)?.1));
-            let most = pod_resources::most(pod, resource, native, beside);
-            fit_one(&Name { container, resource }, constraint, &Bounds::of(items, "Container", resource), &most, &mut report);
-        }
-        proxy = Some(values.proxy.resources.clone());
-    }
+    pod_resources::each(values, pod, &mut |container, resource, constraint, most| {
+        fit_one(&Name { container, resource }, constraint, &Bounds::of(items, "Container", resource), most, &mut report);
+    });
     let added = Added::by(values);
     for (resource, _) in values.proxy.resources.rows() {
         let (own, whole) = (Bounds::of(items, "Container", resource), Bounds::of(items, "Pod", resource));

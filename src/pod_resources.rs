@@ -6,6 +6,7 @@
 //! Source: `validatePodResourceConsistency` in `pkg/apis/core/validation` of kubernetes/kubernetes.
 
 use crate::pod_sum::{Added, Amount, Sum, unit};
+use crate::render::container;
 use crate::values::{Constraint, Values};
 use crate::warning::{Place, Warning};
 use crate::workload::Workload;
@@ -19,7 +20,7 @@ pub(crate) struct Most {
 }
 
 /// What the pod leaves the proxy; or the debug container, beside that proxy.
-pub(crate) fn most(pod: &Workload<'_>, resource: &'static str, native: bool, beside: Option<&Constraint>) -> Most {
+fn most(pod: &Workload<'_>, resource: &'static str, native: bool, beside: Option<&Constraint>) -> Most {
     let Some(lists) = pod.spec("resources") else { return Most::default() };
     let sum = |list: &'static str| Sum { list, resource, default: [None; 2] };
     let [together, peak] = sum("requests").of_containers(pod, None);
@@ -44,35 +45,46 @@ fn asked(Constraint { request, limit }: &Constraint) -> Option<Amount> {
     Amount::read(if request.is_empty() { limit } else { request })
 }
 
-/// Lowers what asks for more than the pod leaves.
-pub(crate) fn fit(values: &mut Values, pod: &Workload<'_>) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    if pod.spec("resources").is_none() {
-        return warnings;
-    }
+/// Runs over the amounts of the proxy and then of the debug container, each with the most that it may have beside what came before.
+pub(crate) fn each(
+    values: &mut Values,
+    pod: &Workload<'_>,
+    run: &mut dyn FnMut(&'static str, &'static str, &mut Constraint, &Most),
+) {
     let native = Added::by(values).is_native();
     let Values { proxy, debug_enabled, debug_resources, .. } = values;
     for (resource, constraint) in proxy.resources.rows_mut() {
-        warnings.extend(fit_one("the proxy's", resource, constraint, most(pod, resource, native, None)));
+        run(container::PROXY, resource, constraint, &most(pod, resource, native, None));
     }
     if *debug_enabled {
         for ((resource, constraint), (_, beside)) in debug_resources.rows_mut().into_iter().zip(proxy.resources.rows()) {
-            warnings.extend(fit_one("the debug container's", resource, constraint, most(pod, resource, native, Some(beside))));
+            run(container::DEBUG, resource, constraint, &most(pod, resource, native, Some(beside)));
         }
+    }
+}
+
+/// Lowers what asks for more than the pod leaves.
+pub(crate) fn fit(values: &mut Values, pod: &Workload<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if pod.spec("resources").is_some() {
+        each(values, pod, &mut |name, resource, constraint, most| {
+            warnings.extend(fit_one(container::called(name), resource, constraint, most));
+        });
     }
     warnings
 }
 
-fn fit_one(whose: &str, resource: &str, constraint: &mut Constraint, most: Most) -> Vec<Warning> {
+fn fit_one(whose: &str, resource: &str, constraint: &mut Constraint, most: &Most) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut told = |problem: String| warnings.push(Warning::plain(Place::Pod, problem));
-    let above = |now: Option<Amount>, most: Option<Amount>| Some((now?, most?)).filter(|(now, most)| now.value > most.value);
-    if let Some((now, most)) = above(Amount::read(&constraint.limit), most.limit) {
-        told(format!("{whose} {resource} limit {} is above the pod's, and lowered to {}", now.text, most.text));
+    let above =
+        |now: Option<Amount>, most: &Option<Amount>| Some((now?, most.clone()?)).filter(|(now, most)| now.value > most.value);
+    if let Some((now, most)) = above(Amount::read(&constraint.limit), &most.limit) {
+        told(format!("{whose}'s {resource} limit {} is above the pod's, and lowered to {}", now.text, most.text));
         constraint.limit = most.text;
     }
-    if let Some((now, most)) = above(asked(constraint), most.request) {
-        told(format!("{whose} {resource} request {} is above what the pod's leaves, and lowered to {}", now.text, most.text));
+    if let Some((now, most)) = above(asked(constraint), &most.request) {
+        told(format!("{whose}'s {resource} request {} is above what the pod's leaves, and lowered to {}", now.text, most.text));
         constraint.request = most.text;
     }
     warnings

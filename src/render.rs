@@ -33,6 +33,12 @@ pub mod container {
     pub const VALIDATOR: &str = "linkerd-network-validator";
     /// The debug container.
     pub const DEBUG: &str = "linkerd-debug";
+
+    /// What a sentence calls one of them that runs beside the application.
+    #[must_use]
+    pub fn called(name: &str) -> &'static str {
+        if name == DEBUG { "the debug container" } else { "the proxy" }
+    }
 }
 
 /// Names of the volumes that are added.

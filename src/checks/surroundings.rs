@@ -105,7 +105,10 @@ pub(super) fn limit_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Findi
             Some(from) => ("lowers", format!("from {from} ")),
             None => ("sets", String::new()),
         };
-        Finding::new(Place::Namespace, &[does, owner(change.container), change.resource, change.which, &from, &change.to])
+        Finding::new(
+            Place::Namespace,
+            &[does, &format!("{}'s", container::called(change.container)), change.resource, change.which, &from, &change.to],
+        )
     });
     changes.collect()
 }
@@ -114,11 +117,6 @@ pub(super) fn limit_range(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Findi
 pub(super) fn limit_range_unmet(_: &Scene<'_>, injection: &Injection<'_>) -> Vec<Finding> {
     let found = |Gap { container, why }: &Gap| Finding::new(Place::Namespace, &[container, why]);
     injection.limits.gaps.iter().map(found).collect()
-}
-
-/// Whose amounts a sentence is about.
-fn owner(name: &str) -> &str {
-    if name == container::PROXY { "the proxy's" } else { "the debug container's" }
 }
 
 /// What they allow a pod, and the pod exceeds.
@@ -154,8 +152,8 @@ fn alone_without(scene: &Scene<'_>, injection: &Injection<'_>, is: fn(&Container
     let patch = injection.patch;
     let lacks = |containers: &[Option<&Value>]| containers.iter().flatten().any(|container| !is(&Container::of(container)));
     match all {
-        true if lacks(&[Some(&patch.init), Some(&patch.proxy)]) => Some("the proxy"),
-        true if lacks(&[patch.debug.as_ref()]) => Some("the debug container"),
+        true if lacks(&[Some(&patch.init), Some(&patch.proxy)]) => Some(container::called(container::PROXY)),
+        true if lacks(&[patch.debug.as_ref()]) => Some(container::called(container::DEBUG)),
         _ => None,
     }
 }
