@@ -8,7 +8,10 @@ use std::{
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use crate::programs;
+use crate::{
+    policy::{Module, Native, Policy, PolicyError},
+    programs,
+};
 
 /// The folder of what is shipped.
 #[must_use]
@@ -38,6 +41,18 @@ pub fn documents_of(path: &Path) -> io::Result<Vec<Value>> {
 #[must_use]
 pub fn module_or_skip(test: &str) -> Option<PathBuf> {
     built_or_skip("policy.wasm", test)
+}
+
+/// The policy natively and, where it is built, as a module; or the word that the part of `test` with the module is skipped.
+///
+/// # Errors
+/// The module cannot be loaded.
+pub fn policies_or_skip(test: &str) -> Result<Vec<Box<dyn Policy>>, PolicyError> {
+    let mut policies: Vec<Box<dyn Policy>> = vec![Box::new(Native)];
+    if let Some(path) = module_or_skip(&format!("{test} (wasm)")) {
+        policies.push(Box::new(Module::open(&path)?));
+    }
+    Ok(policies)
 }
 
 /// The module with its metadata, or the word that `test` is skipped because it is not built.

@@ -18,7 +18,7 @@ mod workloads;
 use e2e_tests::{
     artefacts,
     ask::{Answer, Ask},
-    policy::{Module, Native, Policy},
+    policy::{Native, Policy},
 };
 use linkerd_injector_policy::checks::CHECKS;
 use std::collections::BTreeMap;
@@ -36,13 +36,6 @@ pub struct Try {
     pub told: &'static [&'static str],
 }
 
-/// The policy, natively and as the module.
-fn policies(test: &str) -> Vec<Box<dyn Policy>> {
-    let module = artefacts::module_or_skip(&format!("{test} (wasm)")).map(|path| Module::open(&path).unwrap());
-    let native: Box<dyn Policy> = Box::new(Native);
-    std::iter::once(native).chain(module.map(|module| Box::new(module) as Box<dyn Policy>)).collect()
-}
-
 /// Whether a line is one of a check: it has the words of its sentence, in their order.
 fn is_of(line: &str, sentence: &str) -> bool {
     let mut rest = line;
@@ -58,7 +51,7 @@ fn is_of(line: &str, sentence: &str) -> bool {
 
 #[test]
 fn each_check_finds_what_it_is_for_and_nothing_else() {
-    let policies = policies("each_check_finds_what_it_is_for_and_nothing_else");
+    let policies = artefacts::policies_or_skip("each_check_finds_what_it_is_for_and_nothing_else").unwrap();
     let mut seen: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for (number, Try { check, ask, told }) in tries::tries().iter().enumerate() {
         let row = CHECKS.iter().find(|row| row.name == *check).unwrap_or_else(|| panic!("no check {check}"));
@@ -98,7 +91,7 @@ fn stays(policy: &dyn Policy, ask: &Ask, answer: &Answer, context: &str) {
 
 #[test]
 fn warnings_that_no_longer_hold_go() {
-    for policy in policies("warnings_that_no_longer_hold_go") {
+    for policy in artefacts::policies_or_skip("warnings_that_no_longer_hold_go").unwrap() {
         let told = Ask::meshed(serde_json::json!({"config.linkerd.io/proxy-uid": "0"}), serde_json::json!({}));
         let first = told.of(policy.as_ref()).unwrap();
         let line = "config.linkerd.io/proxy-uid: \"0\" is not a user id between 1 and 2147483647";
@@ -124,7 +117,7 @@ fn a_decision_is_one_line_in_the_log() {
     };
     let nothing = || serde_json::json!({});
     let rejecting = serde_json::json!({"onInvalidAnnotation": "reject"});
-    for policy in policies("a_decision_is_one_line_in_the_log") {
+    for policy in artefacts::policies_or_skip("a_decision_is_one_line_in_the_log").unwrap() {
         for (ask, line) in [
             (
                 owned(Ask::meshed(nothing(), nothing())),
@@ -169,7 +162,7 @@ fn a_rejection_names_every_bad_annotation_at_once() {
         annotations.insert(format!("config.linkerd.io/made-up-{number:02}"), serde_json::json!("x"));
     }
     let ask = Ask::meshed(annotations.into(), serde_json::json!({})).settings(serde_json::json!({"onInvalidAnnotation": "reject"}));
-    for policy in policies("a_rejection_names_every_bad_annotation_at_once") {
+    for policy in artefacts::policies_or_skip("a_rejection_names_every_bad_annotation_at_once").unwrap() {
         let response = ask.of(policy.as_ref()).unwrap().response;
         assert_eq!((response.accepted, response.code), (false, Some(422)));
         assert_eq!(response.audit("reason"), Some("invalid_annotation"));

@@ -21,7 +21,7 @@ use e2e_tests::{
     case::control_plane,
     cluster::{Answer, Asked, Cluster, Faults, Manifests},
     host::{Grants, Host},
-    policy::{Module, Native, Policy, Response},
+    policy::{Policy, Response},
     query::Query,
     refusal::Refusal,
 };
@@ -340,12 +340,6 @@ fn request(kind: &str, object: &Value, operation: &str) -> Value {
     Admission { kind, namespace: "shop", operation, object, user: "jane" }.request()
 }
 
-fn policies(test: &str) -> Vec<Box<dyn Policy>> {
-    let module = artefacts::module_or_skip(&format!("{test} (wasm)")).map(|path| Module::open(&path).unwrap());
-    let native: Box<dyn Policy> = Box::new(Native);
-    std::iter::once(native).chain(module.map(|module| Box::new(module) as Box<dyn Policy>)).collect()
-}
-
 /// What is asked, answered and logged.
 struct Seen {
     response: Response,
@@ -395,7 +389,7 @@ fn assert_failed(response: &Response, message: &str, on_error: &str, context: &s
 
 #[test]
 fn every_look_up_fails_in_every_way() {
-    let policies = policies("every_look_up_fails_in_every_way");
+    let policies = artefacts::policies_or_skip("every_look_up_fails_in_every_way").unwrap();
     let mut count = 0;
     for subject in subjects() {
         for at in LookUp::ALL {
@@ -490,7 +484,7 @@ fn assert_right(policy: &dyn Policy, subject: &Subject, at: LookUp, fault: Fault
 /// What ConfigMaps may hold that cannot be used.
 #[test]
 fn configuration_that_cannot_be_used() {
-    let policies = policies("configuration_that_cannot_be_used");
+    let policies = artefacts::policies_or_skip("configuration_that_cannot_be_used").unwrap();
     let table = [
         (LookUp::Config, json!({"values": SECRET}), "its values are not a YAML object"),
         (LookUp::Config, json!({"values": "- a"}), "its values are not a YAML object"),
@@ -535,7 +529,7 @@ fn configuration_that_cannot_be_used() {
 
 #[test]
 fn requests_that_cannot_be_read() {
-    let policies = policies("requests_that_cannot_be_read");
+    let policies = artefacts::policies_or_skip("requests_that_cannot_be_read").unwrap();
     let good = request("Pod", &pod(json!({"linkerd.io/inject": "enabled"}), false), "CREATE");
     let with = |path: &str, value: Value| {
         let mut request = good.clone();
@@ -589,7 +583,7 @@ fn requests_that_cannot_be_read() {
 
 #[test]
 fn what_is_none_of_the_policys_business_is_let_through_unread() {
-    let policies = policies("what_is_none_of_the_policys_business_is_let_through_unread");
+    let policies = artefacts::policies_or_skip("what_is_none_of_the_policys_business_is_let_through_unread").unwrap();
     let meshed = pod(json!({"linkerd.io/inject": "enabled"}), false);
     let sub_resource = |name: &str, operation: &str, object: &Value| {
         let mut request = request("Pod", object, operation);
@@ -645,7 +639,7 @@ fn what_is_none_of_the_policys_business_is_let_through_unread() {
 
 #[test]
 fn unreadable_bytes_go_by_the_setting_beside_them_where_it_can_be_read() {
-    for policy in policies("unreadable_bytes_go_by_the_setting_beside_them_where_it_can_be_read") {
+    for policy in artefacts::policies_or_skip("unreadable_bytes_go_by_the_setting_beside_them_where_it_can_be_read").unwrap() {
         for (payload, accepted) in [
             (r#"{"request":1,"settings":{"onError":"skip"}}"#, true),
             (r#"{"settings":{"onError":"skip"}}"#, true),
@@ -666,7 +660,7 @@ fn unreadable_bytes_go_by_the_setting_beside_them_where_it_can_be_read() {
 #[test]
 fn settings_that_cannot_be_used_are_an_error_of_every_request() {
     let meshed = request("Pod", &pod(json!({"linkerd.io/inject": "enabled"}), false), "CREATE");
-    for policy in policies("settings_that_cannot_be_used_are_an_error_of_every_request") {
+    for policy in artefacts::policies_or_skip("settings_that_cannot_be_used_are_an_error_of_every_request").unwrap() {
         let settings = json!({"controlPlaneNamespace": "", "onError": "skip", "other": 1});
         let seen = ask(policy.as_ref(), &meshed, &settings, Grants::default(), cluster(None));
         assert_eq!((seen.response.accepted, seen.response.code, seen.look_ups.len()), (false, Some(500), 0));

@@ -23,7 +23,7 @@ use e2e_tests::{
     case::control_plane,
     cluster::Manifests,
     host::Host,
-    policy::{Metered, Module, Native, Policy, Response},
+    policy::{Metered, Native, Policy, Response},
     real::ask_all,
 };
 use linkerd_injector_policy::overrides::OVERRIDES;
@@ -311,12 +311,6 @@ fn the_work_grows_as_an_annotation_does() {
     assert!(steep.is_empty(), "more than {MOST} times: {}", steep.join(", "));
 }
 
-fn policies(test: &str) -> Vec<Box<dyn Policy>> {
-    let module = artefacts::module_or_skip(&format!("{test} (wasm)")).map(|path| Module::open(&path).unwrap());
-    let native: Box<dyn Policy> = Box::new(Native);
-    std::iter::once(native).chain(module.map(|module| Box::new(module) as Box<dyn Policy>)).collect()
-}
-
 /// What is odd, and must come through as it is.
 fn odd_objects() -> Vec<(&'static str, Asked)> {
     let with = |name, key: &str, value: Value| {
@@ -370,7 +364,7 @@ fn odd_objects() -> Vec<(&'static str, Asked)> {
 
 #[test]
 fn nothing_odd_is_lost() {
-    for policy in policies("nothing_odd_is_lost") {
+    for policy in artefacts::policies_or_skip("nothing_odd_is_lost").unwrap() {
         for (name, asked) in odd_objects() {
             let response = asked.answer(policy.as_ref());
             assert_eq!(response.audit("injected"), Some("true"), "{name}: {:?}", response.message);
@@ -399,7 +393,7 @@ fn what_cannot_be_read_goes_by_the_setting() {
         ("a control character in a text", with("\"\u{1}\"")),
         ("something after its end", format!("{good}x")),
     ];
-    for policy in policies("what_cannot_be_read_goes_by_the_setting") {
+    for policy in artefacts::policies_or_skip("what_cannot_be_read_goes_by_the_setting").unwrap() {
         let ask = |payload: &str| -> Response {
             let host = Asked::pod(json!({}), json!({})).host();
             serde_json::from_slice(&policy.validate(payload.as_bytes(), &host).unwrap()).unwrap()

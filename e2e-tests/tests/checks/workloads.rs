@@ -1,7 +1,6 @@
 //! Workloads: their authors are told in advance what their pods would be told, and nothing changes.
 
-use super::policies;
-use e2e_tests::ask::Ask;
+use e2e_tests::{artefacts, ask::Ask};
 use serde_json::{Value, json};
 
 const KINDS: [&str; 6] = ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"];
@@ -21,7 +20,7 @@ const TOLD: &[&str] = &[
 
 #[test]
 fn every_kind_is_told_what_its_pods_are() {
-    for policy in policies("every_kind_is_told_what_its_pods_are") {
+    for policy in artefacts::policies_or_skip("every_kind_is_told_what_its_pods_are").unwrap() {
         assert_eq!(Ask::pod(bad(), json!({})).of(policy.as_ref()).unwrap().warnings(), TOLD);
         for kind in KINDS {
             for operation in ["CREATE", "UPDATE"] {
@@ -40,7 +39,7 @@ fn every_kind_is_told_what_its_pods_are() {
 #[test]
 fn a_rejecting_policy_tells_the_author_and_rejects_the_pods() {
     let rejecting = json!({"onInvalidAnnotation": "reject"});
-    for policy in policies("a_rejecting_policy_tells_the_author_and_rejects_the_pods") {
+    for policy in artefacts::policies_or_skip("a_rejecting_policy_tells_the_author_and_rejects_the_pods").unwrap() {
         let answer =
             Ask::workload("Deployment", json!({}), bad(), json!({})).settings(rejecting.clone()).of(policy.as_ref()).unwrap();
         assert_eq!((answer.response.accepted, answer.warnings()), (true, TOLD.to_vec()));
@@ -57,7 +56,7 @@ fn nothing_is_said_where_nobody_asked_or_nobody_reads() {
         Ask::workload(kind, json!({"ownerReferences": [{"kind": "X", "name": "x", "controller": true}]}), bad(), json!({}))
     };
     let ignoring = json!({"workloads": "ignore"});
-    for policy in policies("nothing_is_said_where_nobody_asked_or_nobody_reads") {
+    for policy in artefacts::policies_or_skip("nothing_is_said_where_nobody_asked_or_nobody_reads").unwrap() {
         for kind in KINDS {
             let not_asked = Ask::workload(kind, json!({}), annotations.clone(), json!({}));
             let refusing = json!({"linkerd.io/inject": "disabled", "config.linkerd.io/proxy-uid": "0"});
@@ -89,7 +88,7 @@ fn nothing_is_said_where_nobody_asked_or_nobody_reads() {
 
 #[test]
 fn the_author_hears_of_a_mesh_that_cannot_be_read() {
-    for policy in policies("the_author_hears_of_a_mesh_that_cannot_be_read") {
+    for policy in artefacts::policies_or_skip("the_author_hears_of_a_mesh_that_cannot_be_read").unwrap() {
         let elsewhere = json!({"controlPlaneNamespace": "none"});
         let asked = Ask::workload("Deployment", json!({}), enabled(), json!({})).settings(elsewhere.clone());
         let answer = asked.of(policy.as_ref()).unwrap();
@@ -111,7 +110,7 @@ fn the_author_hears_of_a_mesh_that_cannot_be_read() {
 #[test]
 fn the_token_of_pods_to_come_is_not_missed() {
     let values = json!({"identity": {"serviceAccountTokenProjection": false}});
-    for policy in policies("the_token_of_pods_to_come_is_not_missed") {
+    for policy in artefacts::policies_or_skip("the_token_of_pods_to_come_is_not_missed").unwrap() {
         let told = |spec: Value| {
             let ask = Ask::workload("StatefulSet", json!({}), enabled(), spec).values(values.clone());
             ask.of(policy.as_ref()).unwrap().warnings().into_iter().map(str::to_owned).collect::<Vec<_>>()

@@ -7,17 +7,11 @@ use e2e_tests::{
     case::{Case, control_plane, corpus},
     cluster::Manifests,
     host::Host,
-    policy::{Module, Native, Policy, Response, SettingsResponse},
+    policy::{Policy, Response, SettingsResponse},
 };
 use serde_json::{Value, json};
 
 use super::random::{self, Random};
-
-fn policies(test: &str) -> Vec<Box<dyn Policy>> {
-    let module = artefacts::module_or_skip(&format!("{test} (wasm)")).map(|path| Module::open(&path).unwrap());
-    let native: Box<dyn Policy> = Box::new(Native);
-    std::iter::once(native).chain(module.map(|module| Box::new(module) as Box<dyn Policy>)).collect()
-}
 
 /// What all policies answer to these bytes; they must agree.
 fn ask(policies: &[Box<dyn Policy>], payload: &[u8], cluster: &Manifests) -> Response {
@@ -38,7 +32,7 @@ fn ask_settings(policies: &[Box<dyn Policy>], payload: &[u8]) -> SettingsRespons
 
 #[test]
 fn bytes_that_are_no_json() {
-    let policies = policies("bytes_that_are_no_json");
+    let policies = artefacts::policies_or_skip("bytes_that_are_no_json").unwrap();
     let nested = |open: &str, many: usize| open.repeat(many);
     let mut payloads: Vec<Vec<u8>> =
         ["", " ", "null", "{", "\"", "[]", "{}", "{\"request\"", "{\"request\":{}", "\u{feff}{}", "1e999999", "-"]
@@ -72,7 +66,7 @@ fn bytes_that_are_no_json() {
 
 #[test]
 fn any_json_at_all() {
-    let policies = policies("any_json_at_all");
+    let policies = artefacts::policies_or_skip("any_json_at_all").unwrap();
     for seed in 0..1500 * random::rounds() {
         let mut random = Random::new(seed);
         let request = match random.below(3) {
@@ -107,7 +101,7 @@ fn payload(case: &Case) -> Vec<u8> {
 
 #[test]
 fn yaml_that_no_chart_writes() {
-    let policies = policies("yaml_that_no_chart_writes");
+    let policies = artefacts::policies_or_skip("yaml_that_no_chart_writes").unwrap();
     let case = meshed();
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": case.namespace.name, "annotations": {}}});
     let [config, roots] = control_plane(&case.control_plane_namespace, &json!({}), &case.trust_anchors);
@@ -155,7 +149,7 @@ fn yaml_that_no_chart_writes() {
 
 #[test]
 fn objects_that_are_far_too_large() {
-    let policies = policies("objects_that_are_far_too_large");
+    let policies = artefacts::policies_or_skip("objects_that_are_far_too_large").unwrap();
     let case = meshed();
     let cluster = case.manifests();
     let big = "x".repeat(250_000);
