@@ -63,14 +63,14 @@ pub fn remember(patch: &mut PodPatch) {
     let mut record = Record::default();
     for (map, entries) in [("annotations", &patch.annotations), ("labels", &patch.labels)] {
         for (key, text) in entries {
-            note(&mut record, &mut Path::of(&[map, key]), &text.as_str().into());
+            note(&mut record, &Path::of(map).with(key), &text.as_str().into());
         }
     }
     for volume in &patch.volumes {
-        note(&mut record, &mut Path::of(&["volumes", name_of(volume)]), volume);
+        note(&mut record, &Path::of("volumes").with(name_of(volume)), volume);
     }
     for added in [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten() {
-        note(&mut record, &mut Path::of(&[name_of(added)]), added);
+        note(&mut record, &Path::of(name_of(added)), added);
     }
     patch.annotations.insert(key::RECORD, record.write());
 }
@@ -143,7 +143,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
         && let Some((_, current)) = own(spec, earlier, other)
     {
         for part in CARRIED {
-            let merged = merge.merge(&mut Path::of(&[other, part]), current.get(part), init.get(part));
+            let merged = merge.merge(&Path::of(other).with(part), current.get(part), init.get(part));
             set(&mut init, part, merged);
         }
     }
@@ -171,7 +171,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
                 take_out(spec, list, name);
             }
             (Some((list, current)), Some(want)) => {
-                let path = &mut Path::of(&[name]);
+                let path = &Path::of(name);
                 let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
                 let lowered = resources::settle(&mut merged, &current, want);
                 warnings.extend(
@@ -210,7 +210,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
     let record = annotations.remove(key::RECORD);
     for (map, wanted) in [("annotations", texts(&annotations)), ("labels", texts(labels))] {
         let current = child(meta, map).clone();
-        let merged = merge.merge(&mut Path::of(&[map]), Some(&current), Some(&wanted));
+        let merged = merge.merge(&Path::of(map), Some(&current), Some(&wanted));
         set(meta, map, merged);
     }
     if let Some(record) = record {
@@ -221,7 +221,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
 fn volumes(spec: &mut Value, wanted: Vec<Value>, earlier: &Earlier, merge: &mut Merge<'_>) {
     let ours = |v: &&Value| wanted.iter().any(|w| name_of(w) == name_of(v)) || earlier.owns_volume(v);
     let own: Vec<Value> = items(spec, "volumes").iter().filter(ours).cloned().collect();
-    let merged = merge.merge(&mut Path::of(&["volumes"]), Some(&own.clone().into()), Some(&wanted.into()));
+    let merged = merge.merge(&Path::of("volumes"), Some(&own.clone().into()), Some(&wanted.into()));
     let merged: Vec<Value> = merged.and_then(|m| m.as_array().cloned()).unwrap_or_default();
     for gone in own.iter().filter(|o| !merged.iter().any(|m| name_of(m) == name_of(o))) {
         take_out(spec, "volumes", name_of(gone));
@@ -255,7 +255,7 @@ pub fn annotate(object: &mut Value, key: &str, value: String) {
 /// Notes that an annotation is ours, on a pod that gets nothing else from us.
 pub fn remember_annotation(object: &mut Value, key: &str, value: &str) {
     let mut record = Record::default();
-    note(&mut record, &mut Path::of(&["annotations", key]), &value.into());
+    note(&mut record, &Path::of("annotations").with(key), &value.into());
     annotate(object, key::RECORD, record.write());
 }
 

@@ -3,46 +3,57 @@
 //! Source: `pkg/apis/core/v1/defaults.go` and `plugin/pkg/admission/{alwayspullimages,limitranger,serviceaccount}` of
 //! kubernetes/kubernetes.
 
-use super::leaf::{Kind, canonical, matches};
+use super::leaf::{self, Kind, canonical, matches};
 use super::path::Path;
 use super::record::{Key, Record};
 use crate::annotation as key;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+/// What is filled in: one of these texts, or a number.
+enum Filled {
+    Texts(&'static [&'static str]),
+    Number(&'static str),
+}
+
+use Filled::{Number, Texts};
+
 /// Leaves of a container, with what is filled in.
 #[rustfmt::skip]
-const DEFAULTS: &[(&[&str], &[&str])] = &[
-    (&["*", "imagePullPolicy"], &["\"IfNotPresent\"", "\"Always\""]),
-    (&["*", "terminationMessagePath"], &["\"/dev/termination-log\""]),
-    (&["*", "terminationMessagePolicy"], &["\"File\""]),
-    (&["*", "livenessProbe", "timeoutSeconds"], &["1"]),
-    (&["*", "livenessProbe", "periodSeconds"], &["10"]),
-    (&["*", "livenessProbe", "successThreshold"], &["1"]),
-    (&["*", "livenessProbe", "failureThreshold"], &["3"]),
-    (&["*", "readinessProbe", "timeoutSeconds"], &["1"]),
-    (&["*", "readinessProbe", "periodSeconds"], &["10"]),
-    (&["*", "readinessProbe", "successThreshold"], &["1"]),
-    (&["*", "readinessProbe", "failureThreshold"], &["3"]),
-    (&["*", "startupProbe", "timeoutSeconds"], &["1"]),
-    (&["*", "startupProbe", "periodSeconds"], &["10"]),
-    (&["*", "startupProbe", "successThreshold"], &["1"]),
-    (&["*", "startupProbe", "failureThreshold"], &["3"]),
+const DEFAULTS: &[(&[&str], Filled)] = &[
+    (&["*", "imagePullPolicy"], Texts(&["IfNotPresent", ALWAYS])),
+    (&["*", "terminationMessagePath"], Texts(&["/dev/termination-log"])),
+    (&["*", "terminationMessagePolicy"], Texts(&["File"])),
+    (&["*", "livenessProbe", "timeoutSeconds"], Number("1")),
+    (&["*", "livenessProbe", "periodSeconds"], Number("10")),
+    (&["*", "livenessProbe", "successThreshold"], Number("1")),
+    (&["*", "livenessProbe", "failureThreshold"], Number("3")),
+    (&["*", "readinessProbe", "timeoutSeconds"], Number("1")),
+    (&["*", "readinessProbe", "periodSeconds"], Number("10")),
+    (&["*", "readinessProbe", "successThreshold"], Number("1")),
+    (&["*", "readinessProbe", "failureThreshold"], Number("3")),
+    (&["*", "startupProbe", "timeoutSeconds"], Number("1")),
+    (&["*", "startupProbe", "periodSeconds"], Number("10")),
+    (&["*", "startupProbe", "successThreshold"], Number("1")),
+    (&["*", "startupProbe", "failureThreshold"], Number("3")),
 ];
+const ALWAYS: &str = "Always";
 
 /// Where every container that mounts nothing there gets its service account's token.
 const TOKEN_MOUNT: &[&str] = &["*", "volumeMounts", "/var/run/secrets/kubernetes.io/serviceaccount"];
 
 /// Whether a leaf that we did not write is as the API server fills it in.
-pub(super) fn is_default(path: &Path, canonical: Option<&[u8]>) -> bool {
-    DEFAULTS
-        .iter()
-        .any(|(pattern, texts)| matches(pattern, path) && canonical.is_some_and(|c| texts.iter().any(|t| t.as_bytes() == c)))
+pub(super) fn is_default(path: &Path<'_>, canonical: Option<&[u8]>) -> bool {
+    let Some(canonical) = canonical else { return false };
+    DEFAULTS.iter().filter(|(pattern, _)| matches(pattern, path)).any(|(_, filled)| match filled {
+        Texts(texts) => leaf::as_text(canonical).is_some_and(|text| texts.contains(&text)),
+        Number(number) => canonical == number.as_bytes(),
+    })
 }
 
 /// Whether a plugin of the API server makes that of a leaf, also of one that we wrote.
-pub(super) fn is_of_plugin(path: &Path, canonical: &[u8]) -> bool {
-    matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && canonical == b"\"Always\"")
+pub(super) fn is_of_plugin(path: &Path<'_>, canonical: &[u8]) -> bool {
+    matches(TOKEN_MOUNT, path) || (matches(&["*", "imagePullPolicy"], path) && leaf::as_text(canonical) == Some(ALWAYS))
 }
 
 /// What LimitRanger says that it filled in of our containers, as paths of amounts.
@@ -168,7 +179,7 @@ mod tests {
         };
         let record = |limit: &str, request: &str| {
             let mut record = Record::default();
-            super::super::three_way::note(&mut record, &mut Path::of(&["linkerd-proxy", "resources"]), &of(limit, request));
+            super::super::three_way::note(&mut record, &Path::of("linkerd-proxy").with("resources"), &of(limit, request));
             record
         };
         let both = limits("LimitRanger plugin set: cpu request for container linkerd-proxy; cpu limit for container linkerd-proxy");
@@ -197,9 +208,9 @@ mod tests {
 
     #[test]
     fn defaults_go_by_their_place() {
-        assert!(is_default(&Path::of(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some(b"10")));
-        assert!(!is_default(&Path::of(&["linkerd-proxy", "livenessProbe", "periodSeconds"]), Some(b"11")));
-        assert!(!is_default(&Path::of(&["linkerd-proxy", "periodSeconds"]), Some(b"10")));
-        assert!(!is_default(&Path::of(&["linkerd-proxy", "imagePullPolicy"]), None));
+        assert!(is_default(&Path::of("linkerd-proxy").with("livenessProbe").with("periodSeconds"), Some(b"10")));
+        assert!(!is_default(&Path::of("linkerd-proxy").with("livenessProbe").with("periodSeconds"), Some(b"11")));
+        assert!(!is_default(&Path::of("linkerd-proxy").with("periodSeconds"), Some(b"10")));
+        assert!(!is_default(&Path::of("linkerd-proxy").with("imagePullPolicy"), None));
     }
 }

@@ -7,6 +7,7 @@
 use super::path::Path;
 use crate::parse::{ports, quantity};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// How two opinions on a leaf are settled when both changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,21 +132,24 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Whether a path is of a pattern.
-pub(super) fn matches(pattern: &[&str], path: &Path) -> bool {
+pub(super) fn matches(pattern: &[&str], path: &Path<'_>) -> bool {
     pattern.len() == path.len() && pattern.iter().zip(path.steps()).all(|(p, s)| is_step(p, s))
 }
 
 /// Whether a step is of a pattern's step.
 fn is_step(pattern: &str, step: &str) -> bool {
-    match pattern.as_bytes().split_last() {
-        Some((b'*', start)) => step.as_bytes().starts_with(start),
-        _ => step == pattern,
-    }
+    let step = step.as_bytes();
+    let (start, begins) = match pattern.as_bytes().split_last() {
+        Some((b'*', start)) => (start, step.get(..start.len())),
+        _ => (pattern.as_bytes(), (step.len() == pattern.len()).then_some(step)),
+    };
+    // Names begin alike, and differ at the end.
+    begins.is_some_and(|step| step.last() == start.last() && step == start)
 }
 
 /// The shape and class of a part that no row names: whatever it is, others may change it.
-pub(crate) fn of(path: &Path, value: Option<&Value>) -> (Shape, Class) {
-    match path.rows().iter().find(|row| row.pattern.len() == path.len()) {
+pub(crate) fn of(path: &Path<'_>, value: Option<&Value>) -> (Shape, Class) {
+    match path.rows().find(|row| row.pattern.len() == path.len()) {
         Some(row) => (row.shape, row.class),
         None if value.is_some_and(Value::is_object) => (Shape::Map, Defaulted),
         None => (PLAIN, Defaulted),
@@ -153,17 +157,16 @@ pub(crate) fn of(path: &Path, value: Option<&Value>) -> (Shape, Class) {
 }
 
 /// The identity of an item of a list.
-pub(crate) fn identity(item: &Value, fields: &[(&str, &str)]) -> String {
-    let mut identity = String::new();
-    for (at, (field, default)) in fields.iter().enumerate() {
-        identity.push_str(if at > 0 { "/" } else { "" });
-        match item.get(field) {
-            None | Some(Value::Null) => identity.push_str(default),
-            Some(Value::String(text)) => identity.push_str(text),
-            Some(other) => identity.push_str(&text(other)),
-        }
+pub(crate) fn identity<'v>(item: &'v Value, fields: &'static [(&'static str, &'static str)]) -> Cow<'v, str> {
+    let of = |(field, default): &(&'static str, &'static str)| match item.get(field) {
+        None | Some(Value::Null) => Cow::Borrowed(*default),
+        Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+        Some(other) => Cow::Owned(text(other)),
+    };
+    match fields {
+        [field] => of(field),
+        fields => Cow::Owned(fields.iter().map(of).collect::<Vec<_>>().join("/")),
     }
-    identity
 }
 
 /// What a leaf says, in a form in which all that means the same is the same; `None` when it says nothing.
@@ -172,22 +175,34 @@ pub(crate) fn canonical(kind: Kind, value: Option<&Value>) -> Option<Vec<u8>> {
     write(kind, value?, &mut text).then_some(text)
 }
 
+/// What takes what a leaf says, piece by piece: a text, or its hash.
+pub(crate) trait Sink {
+    /// Takes the next piece.
+    fn put(&mut self, bytes: &[u8]);
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
 /// Writes what a leaf says, and whether it says anything.
-pub(crate) fn write(kind: Kind, value: &Value, to: &mut Vec<u8>) -> bool {
+pub(crate) fn write(kind: Kind, value: &Value, to: &mut impl Sink) -> bool {
     match kind {
-        Kind::Exact => json(value, to),
+        Kind::Exact => exact(value, to),
         Kind::Plain if says(value) => plain(value, to),
         Kind::Plain => return false,
         Kind::Quantity => {
             let text = value.as_str().map_or_else(|| text(value), str::to_owned);
-            to.extend(quantity::quantity(&text).map_or(text, |quantity| quantity.stored()).as_bytes());
+            to.put(quantity::quantity(&text).map_or(text, |quantity| quantity.stored()).as_bytes());
         }
         Kind::Set => {
             let Some(names) = value.as_array().filter(|names| !names.is_empty()) else { return false };
             let mut names: Vec<String> = names.iter().map(text).collect();
             names.sort_unstable();
             names.dedup();
-            to.extend(names.join(",").as_bytes());
+            to.put(names.join(",").as_bytes());
         }
         Kind::Ports => {
             let Some(text) = ports_text(value) else { return false };
@@ -195,7 +210,7 @@ pub(crate) fn write(kind: Kind, value: &Value, to: &mut Vec<u8>) -> bool {
             list.ranges.sort_unstable();
             list.ranges.dedup();
             let bad: Vec<&str> = list.bad.iter().map(|b| b.text.as_str()).collect();
-            to.extend(format!("{list}|{}", bad.join(",")).as_bytes());
+            to.put(format!("{list}|{}", bad.join(",")).as_bytes());
         }
     }
     true
@@ -226,35 +241,55 @@ fn says(value: &Value) -> bool {
     }
 }
 
-/// Writes the value as JSON without what the API server drops or adds.
-fn plain(value: &Value, to: &mut Vec<u8>) {
+/// What stands behind a text, and in none.
+const END: &[u8] = b"\xff";
+
+/// Writes a value without what the API server drops or adds.
+fn plain(value: &Value, to: &mut impl Sink) {
     match value {
         Value::Array(items) => {
-            to.push(b'[');
-            for (at, item) in items.iter().enumerate() {
-                to.extend(if at > 0 { &b","[..] } else { b"" });
-                if says(item) { plain(item, to) } else { to.extend(b"null") }
+            to.put(b"[");
+            for item in items {
+                if says(item) {
+                    plain(item, to)
+                } else {
+                    to.put(b"null")
+                }
+                to.put(b",");
             }
-            to.push(b']');
+            to.put(b"]");
         }
-        Value::Object(map) => {
-            let said = map.iter().filter(|(key, value)| !is_default(key, value) && says(value));
-            to.push(b'{');
-            for (at, (key, value)) in said.enumerate() {
-                to.extend(if at > 0 { &b","[..] } else { b"" });
-                json(key, to);
-                to.push(b':');
-                plain(value, to);
-            }
-            to.push(b'}');
-        }
-        scalar => json(scalar, to),
+        Value::Object(map) => fields(map.iter(), to),
+        scalar => exact(scalar, to),
     }
 }
 
-/// Writes a value as JSON, which is without fail for a tree of values.
-fn json(value: &(impl serde::Serialize + ?Sized), to: &mut Vec<u8>) {
-    let _ = serde_json::to_writer(to, value);
+/// Writes those of the fields of an object that say something.
+pub(super) fn fields<'v>(of: impl Iterator<Item = (&'v String, &'v Value)>, to: &mut impl Sink) {
+    to.put(b"{");
+    for (key, value) in of.filter(|(key, value)| !is_default(key, value) && says(value)) {
+        to.put(key.as_bytes());
+        to.put(END);
+        plain(value, to);
+    }
+    to.put(b"}");
+}
+
+/// The text that a leaf is whose canonical form is this.
+pub(super) fn as_text(canonical: &[u8]) -> Option<&str> {
+    std::str::from_utf8(canonical.strip_prefix(b"\"")?.strip_suffix(END)?).ok()
+}
+
+/// Writes a value as it is.
+fn exact(value: &Value, to: &mut impl Sink) {
+    match value {
+        Value::String(text) => {
+            to.put(b"\"");
+            to.put(text.as_bytes());
+            to.put(END);
+        }
+        other => to.put(text(other).as_bytes()),
+    }
 }
 
 /// A value as the text of its JSON.

@@ -1,87 +1,71 @@
 //! The path to a part of what we add: the container or map, its field, and so on down to a leaf.
 //!
-//! Every leaf of every container is walked to on every call, so a step costs little: a path grows and shrinks in place, and knows the
-//! rows of the table of leaves that can still match, and its own hash.
+//! Every leaf of every container is walked to on every call, so a step costs little: it stands on the stack, refers to the one before
+//! it, and knows the rows of the table of leaves that can still match, and the key of the path that ends with it.
 
 use super::leaf::{ROWS, Row};
 use super::record::Key;
 
-/// A path.
-pub(crate) struct Path {
-    /// The steps, one after the other.
-    text: String,
-    steps: Vec<Step>,
-    /// For each step, the rows that match as far as it goes.
-    rows: Vec<&'static Row>,
-}
-
-/// One step: where its text and its rows begin, and the key of the path that ends here.
-struct Step {
-    text: usize,
-    rows: usize,
+/// A path, as its last step.
+#[derive(Clone, Copy)]
+pub(crate) struct Path<'a> {
+    before: Option<&'a Path<'a>>,
+    step: &'a str,
+    len: usize,
     key: Key,
+    /// The rows that match as far as the path goes, each a bit.
+    rows: u64,
 }
 
-impl Path {
-    /// The path of these steps.
-    pub(crate) fn of(steps: &[&str]) -> Path {
-        let mut path = Path { text: String::new(), steps: Vec::new(), rows: Vec::new() };
-        for step in steps {
-            path.push(step);
-        }
-        path
+const _: () = assert!(ROWS.len() <= 64, "a bit for each row");
+
+impl<'a> Path<'a> {
+    /// The path of one step.
+    pub(crate) fn of(step: &'a str) -> Path<'a> {
+        let rows = matching(u64::MAX, 0, step);
+        Path { before: None, step, len: 1, key: Key::of(&[step]), rows }
     }
 
-    /// Runs with one more step.
-    pub(crate) fn within<T>(&mut self, step: &str, run: impl FnOnce(&mut Path) -> T) -> T {
-        self.push(step);
-        let result = run(self);
-        if let Some(last) = self.steps.pop() {
-            self.text.truncate(last.text);
-            self.rows.truncate(last.rows);
-        }
-        result
-    }
-
-    fn push(&mut self, step: &str) {
-        let depth = self.steps.len();
-        let (text, rows) = (self.text.len(), self.rows.len());
-        let key = match self.steps.last() {
-            None => Key::of(&[step]),
-            Some(last) => last.key.with(step),
-        };
-        match self.steps.last() {
-            None => self.rows.extend(ROWS.iter().filter(|row| row.has_step(depth, step))),
-            Some(last) => {
-                for at in last.rows..rows {
-                    if let Some(row) = self.rows.get(at).copied().filter(|row| row.has_step(depth, step)) {
-                        self.rows.push(row);
-                    }
-                }
-            }
-        }
-        self.text.push_str(step);
-        self.steps.push(Step { text, rows, key });
+    /// The path with one more step.
+    pub(crate) fn with(&'a self, step: &'a str) -> Path<'a> {
+        let rows = matching(self.rows, self.len, step);
+        Path { before: Some(self), step, len: self.len.saturating_add(1), key: self.key.with(step), rows }
     }
 
     /// The rows of the table that match as far as the path goes, in their order.
-    pub(super) fn rows(&self) -> &[&'static Row] {
-        self.steps.last().and_then(|last| self.rows.get(last.rows..)).unwrap_or_default()
+    pub(super) fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        rows(self.rows).map(|(_, row)| row)
     }
 
     /// How many steps there are.
     pub(crate) fn len(&self) -> usize {
-        self.steps.len()
+        self.len
     }
 
     /// The steps.
-    pub(crate) fn steps(&self) -> Vec<&str> {
-        let ends = self.steps.iter().skip(1).map(|step| step.text).chain([self.text.len()]);
-        self.steps.iter().zip(ends).filter_map(|(step, end)| self.text.get(step.text..end)).collect()
+    pub(crate) fn steps(&self) -> Vec<&'a str> {
+        let mut steps: Vec<&str> = std::iter::successors(Some(self), |path| path.before).map(|path| path.step).collect();
+        steps.reverse();
+        steps
     }
 
     /// What the path is recorded by.
     pub(crate) fn key(&self) -> Key {
-        self.steps.last().map_or_else(|| Key::of(&[]), |last| last.key)
+        self.key
     }
+}
+
+/// The rows of these bits, each with its bit.
+fn rows(mut bits: u64) -> impl Iterator<Item = (u64, &'static Row)> {
+    std::iter::from_fn(move || {
+        let at = bits.trailing_zeros();
+        let bit = bits & bits.wrapping_neg();
+        bits ^= bit;
+        Some((bit, ROWS.get(usize::try_from(at).ok()?)?))
+    })
+}
+
+/// Those of the rows that have the step at that depth.
+fn matching(of: u64, depth: usize, step: &str) -> u64 {
+    rows(of).filter(|(_, row)| row.has_step(depth, step)).fold(0, |bits, (bit, _)| bits | bit)
 }

@@ -3,6 +3,7 @@
 //! Only equality with what we wrote is ever asked, so the record holds hashes, of the path and of the value of every leaf. It is an
 //! annotation, which users can write: it never decides an asserted leaf.
 
+use super::leaf::Sink;
 use crate::gather;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -47,8 +48,8 @@ impl Record {
     }
 
     /// Notes a leaf.
-    pub(crate) fn note(&mut self, path: Key, canonical: &[u8]) {
-        self.0.insert(path.hash(), hash(canonical));
+    pub(crate) fn note(&mut self, path: Key, said: Said) {
+        self.0.insert(path.hash(), said.hash());
     }
 
     /// Knows no more of a leaf.
@@ -63,7 +64,30 @@ impl Record {
 
     /// Whether the leaf is as we wrote it; one that we did not write is as we left it where there is none.
     pub(crate) fn is(&self, path: Key, canonical: Option<&[u8]>) -> bool {
-        self.0.get(&path.hash()).copied() == canonical.map(hash)
+        self.0.get(&path.hash()).copied() == canonical.map(|text| Said::of(text).hash())
+    }
+}
+
+/// What a leaf says, as far as its hash has come.
+#[derive(Default)]
+pub(crate) struct Said(fnv::FnvHasher);
+
+impl Said {
+    /// A leaf that says this.
+    pub(crate) fn of(text: &[u8]) -> Said {
+        let mut said = Said::default();
+        said.put(text);
+        said
+    }
+
+    fn hash(self) -> u32 {
+        folded(self.0.finish())
+    }
+}
+
+impl Sink for Said {
+    fn put(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
     }
 }
 
@@ -91,12 +115,6 @@ impl Key {
     fn hash(self) -> u32 {
         folded(self.0)
     }
-}
-
-fn hash(text: &[u8]) -> u32 {
-    let mut hasher = fnv::FnvHasher::default();
-    hasher.write(text);
-    folded(hasher.finish())
 }
 
 /// Hashes need no secret here: whoever could forge a value could forge the record.

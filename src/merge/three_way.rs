@@ -12,14 +12,15 @@
 
 use super::filled::{self, Limits};
 use super::flags::{self, Flag};
-use super::leaf::{self, Class, Kind, Shape};
+use super::leaf::{self, Class, Kind, Shape, Sink};
 use super::path::Path;
-use super::record::Record;
+use super::record::{Record, Said};
 use super::{Earlier, env_order};
 use crate::annotation as key;
 use crate::gather;
 use crate::warning::{Place, Warning};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One merge.
@@ -39,47 +40,71 @@ pub(crate) struct Merge<'a> {
 }
 
 /// Notes every leaf of an object that we want.
-pub(crate) fn note(record: &mut Record, path: &mut Path, wanted: &Value) {
-    leaves(path, wanted, &mut Vec::new(), &mut |path, canonical| record.note(path.key(), canonical));
+pub(crate) fn note(record: &mut Record, path: &Path<'_>, wanted: &Value) {
+    leaves(path, wanted, &mut |path, leaf| {
+        let mut said = Said::default();
+        if leaf.write(&mut said) {
+            record.note(path.key(), said);
+        }
+    });
 }
 
-/// Walks the leaves of an object that say something; what each says is written into `text`.
-fn leaves(path: &mut Path, value: &Value, text: &mut Vec<u8>, each: &mut dyn FnMut(&Path, &[u8])) {
+/// What a leaf is made of.
+enum Leaf<'v> {
+    /// A value.
+    Of(Kind, &'v Value),
+    /// What a probe does.
+    Handler(&'v Value),
+    /// An entry of a set, which says all by being there.
+    Entry,
+}
+
+impl Leaf<'_> {
+    /// Writes what it says, and whether it says anything.
+    fn write(&self, to: &mut impl Sink) -> bool {
+        match *self {
+            Leaf::Of(kind, value) => return leaf::write(kind, value, to),
+            Leaf::Handler(probe) => {
+                let all = probe.as_object().into_iter().flatten();
+                leaf::fields(all.filter(|(key, _)| HANDLERS.contains(&key.as_str())), to);
+            }
+            Leaf::Entry => {}
+        }
+        true
+    }
+}
+
+/// Walks the leaves of an object.
+fn leaves(path: &Path<'_>, value: &Value, each: &mut dyn FnMut(&Path<'_>, &Leaf<'_>)) {
     let (shape, _) = leaf::of(path, Some(value));
     match shape {
-        Shape::Map => {
-            for (key, value) in value.as_object().into_iter().flatten() {
-                path.within(key, |path| leaves(path, value, text, each));
+        Shape::Map | Shape::Probe => {
+            let is_probe = shape == Shape::Probe;
+            if is_probe {
+                each(&path.with(HANDLER), &Leaf::Handler(value));
             }
-        }
-        Shape::Probe => {
-            let (handler, timings) = probe(value);
-            path.within(HANDLER, |path| leaves_of(path, Kind::Plain, &handler, text, each));
-            for (key, value) in &timings {
-                path.within(key, |path| leaves(path, value, text, each));
+            for (key, value) in value.as_object().into_iter().flatten() {
+                if !(is_probe && HANDLERS.contains(&key.as_str())) {
+                    leaves(&path.with(key), value, each);
+                }
             }
         }
         Shape::List(fields) => {
             for item in value.as_array().into_iter().flatten() {
-                path.within(&leaf::identity(item, fields), |path| leaves(path, item, text, each));
+                leaves(&path.with(&leaf::identity(item, fields)), item, each);
             }
         }
         Shape::Flags => {
             for flag in flags::read(value).into_iter().flatten() {
-                path.within(&flag.name, |path| leaves(path, &flag.value, text, each));
+                leaves(&path.with(&flag.name), &flag.value, each);
             }
         }
-        Shape::Leaf(kind) => leaves_of(path, kind, value, text, each),
-    }
-}
-
-fn leaves_of(path: &mut Path, kind: Kind, value: &Value, text: &mut Vec<u8>, each: &mut dyn FnMut(&Path, &[u8])) {
-    text.clear();
-    if leaf::write(kind, value, text) {
-        each(path, text);
-    }
-    for entry in leaf::entries(kind, value).into_iter().flatten() {
-        path.within(&entry, |path| each(path, b""));
+        Shape::Leaf(kind) => {
+            each(path, &Leaf::Of(kind, value));
+            for entry in leaf::entries(kind, value).into_iter().flatten() {
+                each(&path.with(&entry), &Leaf::Entry);
+            }
+        }
     }
 }
 
@@ -125,20 +150,24 @@ impl<'a> Merge<'a> {
         self.record.is_some_and(|record| {
             let mut found = false;
             let amounts = self.limits.filled_in(record, name, current);
-            leaves(&mut Path::of(&[name]), current, &mut Vec::new(), &mut |path, canonical| {
+            leaves(&Path::of(name), current, &mut |path, leaf| {
+                let mut canonical = Vec::new();
+                if !leaf.write(&mut canonical) {
+                    return;
+                }
                 let filled = || {
-                    filled::is_of_plugin(path, canonical)
-                        || (!record.has(path.key()) && filled::is_default(path, Some(canonical)))
+                    filled::is_of_plugin(path, &canonical)
+                        || (!record.has(path.key()) && filled::is_default(path, Some(&canonical)))
                         || (path.len() == 4 && amounts.contains(&path.steps().join("/")))
                 };
-                found |= !record.is(path.key(), Some(canonical)) && !filled();
+                found |= !record.is(path.key(), Some(&canonical)) && !filled();
             });
             found
         })
     }
 
     /// Merges a part of an object. What nobody changed stays as it is, to the letter.
-    pub(crate) fn merge(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    pub(crate) fn merge(&mut self, path: &Path<'_>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let current = current.filter(|c| !c.is_null());
         let (shape, class) = leaf::of(path, current.or(wanted));
         match shape {
@@ -157,7 +186,14 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn leaf(&mut self, path: &Path, kind: Kind, class: Class, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn leaf(
+        &mut self,
+        path: &Path<'_>,
+        kind: Kind,
+        class: Class,
+        current: Option<&Value>,
+        wanted: Option<&Value>,
+    ) -> Option<Value> {
         let (c, w) = (leaf::canonical(kind, current), leaf::canonical(kind, wanted));
         if c == w {
             return current.cloned();
@@ -204,14 +240,14 @@ impl<'a> Merge<'a> {
         }
     }
 
-    fn map(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn map(&mut self, path: &Path<'_>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let empty = Map::new();
         let (now, want) = (current.and_then(Value::as_object), wanted.and_then(Value::as_object).unwrap_or(&empty));
         let mut merged = now.cloned().unwrap_or_default();
         let keys: Vec<String> = merged.keys().chain(want.keys().filter(|k| !merged.contains_key(*k))).cloned().collect();
         for key in keys {
             let before = now.and_then(|n| n.get(&key));
-            match path.within(&key, |path| self.merge(path, before, want.get(&key))) {
+            match self.merge(&path.with(&key), before, want.get(&key)) {
                 Some(value) => {
                     merged.insert(key, value);
                 }
@@ -225,12 +261,11 @@ impl<'a> Merge<'a> {
         (!merged.is_empty() || was_empty).then_some(Value::Object(merged))
     }
 
-    fn probe(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn probe(&mut self, path: &Path<'_>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let parts = |value: Option<&Value>| value.map(probe).map(|(handler, rest)| (handler, Value::Object(rest)));
         let (now, want) = (parts(current), parts(wanted));
-        let mut handler = path.within(HANDLER, |path| {
-            self.leaf(path, Kind::Plain, Class::Defaulted, now.as_ref().map(|n| &n.0), want.as_ref().map(|w| &w.0))
-        });
+        let (handler_now, handler_wanted) = (now.as_ref().map(|n| &n.0), want.as_ref().map(|w| &w.0));
+        let mut handler = self.leaf(&path.with(HANDLER), Kind::Plain, Class::Defaulted, handler_now, handler_wanted);
         // Whatever others ask of the proxy's own server, it listens on one port.
         let port = |handler: Option<&Value>| handler?.pointer(PORT).cloned();
         let (ours, theirs) = (port(want.as_ref().map(|w| &w.0)), port(handler.as_ref()));
@@ -250,12 +285,12 @@ impl<'a> Merge<'a> {
 
     fn list<'v>(
         &mut self,
-        path: &mut Path,
+        path: &Path<'_>,
         current: Option<&'v Value>,
         wanted: Option<&'v Value>,
-        fields: &[(&str, &str)],
+        fields: &'static [(&'static str, &'static str)],
     ) -> Option<Value> {
-        let items = |value: Option<&'v Value>| -> Vec<(String, &'v Value)> {
+        let items = |value: Option<&'v Value>| -> Vec<(Cow<'v, str>, &'v Value)> {
             let list = value.and_then(Value::as_array).into_iter().flatten();
             list.map(|item| (leaf::identity(item, fields), item)).collect()
         };
@@ -270,11 +305,11 @@ impl<'a> Merge<'a> {
                 None => unique.push((id, item)),
             }
         }
-        let wants = env_order::places(want.iter().map(|(id, _)| id.as_str()));
+        let wants = env_order::places(want.iter().map(|(id, _)| id.as_ref()));
         let mut stays: Vec<Option<Value>> = Vec::new();
         for (id, item) in &unique {
             let wanted = wants.get(id).and_then(|place| want.get(*place)).map(|(_, item)| *item);
-            stays.push(path.within(id, |path| self.merge(path, Some(item), wanted)));
+            stays.push(self.merge(&path.with(id), Some(item), wanted));
         }
         // What is new goes after the nearest item that comes before it in what we want; where there is none, before the nearest that
         // comes after it.
@@ -282,7 +317,7 @@ impl<'a> Merge<'a> {
         let mut first: Vec<Value> = Vec::new();
         let mut before = None;
         for (id, item) in &want {
-            match places.get(id.as_str()) {
+            match places.get(id.as_ref()) {
                 Some(place) if stays.get(*place).is_some_and(Option::is_some) => {
                     if before.is_none()
                         && let Some(comes) = comes.get_mut(*place)
@@ -293,7 +328,7 @@ impl<'a> Merge<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    let new = path.within(id, |path| self.merge(path, None, Some(item)));
+                    let new = self.merge(&path.with(id), None, Some(item));
                     before.and_then(|place| comes.get_mut(place)).unwrap_or(&mut first).extend(new);
                 }
             }
@@ -310,7 +345,7 @@ impl<'a> Merge<'a> {
         (!list.is_empty() || current.and_then(Value::as_array).is_some_and(Vec::is_empty)).then_some(Value::Array(list))
     }
 
-    fn flags(&mut self, path: &mut Path, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+    fn flags(&mut self, path: &Path<'_>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let want = wanted.and_then(flags::read).unwrap_or_default();
         let Some(now) = current.and_then(flags::read) else {
             // A list that is none of flags means nothing to the program.
@@ -326,7 +361,7 @@ impl<'a> Merge<'a> {
         for flag in want.iter().chain(foreign) {
             let now = theirs.get(flag.name.as_str()).and_then(|place| now.get(*place));
             let want = ours.get(flag.name.as_str()).and_then(|place| want.get(*place));
-            let value = path.within(&flag.name, |path| self.merge(path, now.map(|f| &f.value), want.map(|f| &f.value)));
+            let value = self.merge(&path.with(&flag.name), now.map(|f| &f.value), want.map(|f| &f.value));
             let joined = now.or(want).is_some_and(|f| f.joined);
             merged.extend(value.map(|value| Flag { name: flag.name.clone(), value, joined }));
         }
@@ -335,7 +370,7 @@ impl<'a> Merge<'a> {
 }
 
 /// A set that others and we changed: of the entries that we wrote, those that both still have, and all that either added.
-fn merged_entries(record: &Record, path: &Path, kind: Kind, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
+fn merged_entries(record: &Record, path: &Path<'_>, kind: Kind, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
     let wanted = wanted?;
     let (now, want) = (leaf::entries(kind, current?)?, leaf::entries(kind, wanted)?);
     let wrote = |entry: &String| record.has(path.key().with(entry));
@@ -346,7 +381,7 @@ fn merged_entries(record: &Record, path: &Path, kind: Kind, current: Option<&Val
 }
 
 /// Whether a path is that of a port of a container.
-fn is_port(path: &Path) -> bool {
+fn is_port(path: &Path<'_>) -> bool {
     matches!(path.steps().as_slice(), [_, "ports", _])
 }
 

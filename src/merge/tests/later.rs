@@ -545,7 +545,7 @@ fn volumes_that_others_mount_stay_when_the_sidecar_goes() {
 fn a_record_takes_out_only_what_we_write() {
     let mut record = crate::merge::Record::default();
     for (map, name) in [("labels", "sec.test/tier"), ("annotations", "sec.test/note"), ("annotations", "linkerd.io/inject")] {
-        record.note(crate::merge::Key::of(&[map, name]), b"\"x\"");
+        crate::merge::note(&mut record, &crate::merge::Path::of(map).with(name), &json!("x"));
     }
     let mut pod = mk_pod(&[], &["app"]);
     pod["metadata"]["labels"]["sec.test/tier"] = json!("x");

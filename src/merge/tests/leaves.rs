@@ -3,7 +3,19 @@
 use super::{Value, json};
 use crate::merge::leaf::{self, Class, Kind, Shape};
 use crate::merge::path::Path;
-use crate::merge::record::{Key, Record};
+use crate::merge::record::{Key, Record, Said};
+
+/// What there is to say of a path of several steps.
+fn at<T>(steps: &[&str], say: &dyn Fn(&Path<'_>) -> T) -> T {
+    fn on<T>(path: &Path<'_>, steps: &[&str], say: &dyn Fn(&Path<'_>) -> T) -> T {
+        match steps.split_first() {
+            None => say(path),
+            Some((step, rest)) => on(&path.with(step), rest, say),
+        }
+    }
+    let (first, rest) = steps.split_first().unwrap();
+    on(&Path::of(first), rest, say)
+}
 
 #[test]
 fn leaves_that_say_the_same_are_the_same() {
@@ -33,6 +45,9 @@ fn leaves_that_say_different_things_differ() {
         (Kind::Plain, json!({"emptyDir": {}}), json!({})),
         (Kind::Plain, json!(["a", "b"]), json!(["b", "a"])),
         (Kind::Plain, json!(1), json!("1")),
+        (Kind::Plain, json!({"a": "b", "c": "d"}), json!({"a": "b\",\"c\":\"d"})),
+        (Kind::Plain, json!(["a", "b"]), json!(["a,\"b"])),
+        (Kind::Exact, json!(["a"]), json!("[\"a\"]")),
         (Kind::Plain, json!({"port": 1, "scheme": "HTTPS"}), json!({"port": 1})),
         (Kind::Exact, json!(""), json!(null)),
         (Kind::Quantity, json!("1001m"), json!("1")),
@@ -71,7 +86,7 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-init", "args", "--log-level"], Class::Defaulted),
         (&["linkerd-debug", "future"], Class::Defaulted),
     ] {
-        assert_eq!(leaf::of(&Path::of(steps), None).1, class, "{steps:?}");
+        assert_eq!(at(steps, &|path| leaf::of(path, None)).1, class, "{steps:?}");
     }
     for (steps, kind) in [
         (&["linkerd-init", "args", "--inbound-ports-to-ignore"][..], Kind::Ports),
@@ -81,7 +96,7 @@ fn identities_addresses_and_places_are_asserted() {
         (&["linkerd-proxy", "securityContext", "capabilities", "drop"], Kind::Set),
         (&["annotations", "any"], Kind::Exact),
     ] {
-        assert_eq!(leaf::of(&Path::of(steps), None).0, Shape::Leaf(kind), "{steps:?}");
+        assert_eq!(at(steps, &|path| leaf::of(path, None)).0, Shape::Leaf(kind), "{steps:?}");
     }
 }
 
@@ -105,7 +120,7 @@ fn a_record_survives_writing_and_reading() {
     let mut record = Record::default();
     assert_eq!(Record::read(&record.write()), Ok(record.clone()));
     for (steps, text) in [(&["a", "b"][..], "1"), (&["a"], "b"), (&["annotations", "k"], "\"v\"")] {
-        record.note(Key::of(steps), text.as_bytes());
+        record.note(Key::of(steps), Said::of(text.as_bytes()));
     }
     let read = Record::read(&record.write()).unwrap();
     assert_eq!(read, record);
@@ -123,18 +138,21 @@ fn a_record_survives_writing_and_reading() {
 }
 
 #[test]
-fn a_path_grows_and_shrinks() {
-    let mut path = Path::of(&["linkerd-proxy"]);
-    let seen = path.within("env", |path| {
-        let inner = path.within("_pod_ns", |path| (path.steps().join(" "), path.key().with("x"), leaf::of(path, None)));
-        (inner, path.within("LINKERD2_PROXY_LOG", |path| (path.steps().join(" "), path.len(), leaf::of(path, None).1)))
-    });
-    let ((first, key, of_first), second) = seen;
-    assert_eq!((first.as_str(), of_first), ("linkerd-proxy env _pod_ns", (Shape::Leaf(Kind::Plain), Class::Asserted)));
-    assert_eq!(second, ("linkerd-proxy env LINKERD2_PROXY_LOG".to_owned(), 3, Class::Defaulted));
-    assert_eq!((path.steps(), path.len()), (vec!["linkerd-proxy"], 1));
+fn a_path_knows_its_steps_its_key_and_its_rows() {
+    let proxy = Path::of("linkerd-proxy");
+    let env = proxy.with("env");
+    let (name, log) = (env.with("_pod_ns"), env.with("LINKERD2_PROXY_LOG"));
+    assert_eq!(
+        (name.steps(), leaf::of(&name, None)),
+        (vec!["linkerd-proxy", "env", "_pod_ns"], (Shape::Leaf(Kind::Plain), Class::Asserted))
+    );
+    assert_eq!(
+        (log.steps(), log.len(), leaf::of(&log, None).1),
+        (vec!["linkerd-proxy", "env", "LINKERD2_PROXY_LOG"], 3, Class::Defaulted)
+    );
+    assert_eq!((proxy.steps(), proxy.len()), (vec!["linkerd-proxy"], 1));
     let mut record = Record::default();
-    record.note(key, b"");
+    record.note(name.key().with("x"), Said::default());
     assert!(record.has(Key::of(&["linkerd-proxy", "env", "_pod_ns", "x"])));
 }
 
