@@ -15,6 +15,7 @@ mod env_order;
 mod filled;
 mod flags;
 mod hidden;
+mod injected;
 mod leaf;
 mod path;
 mod place;
@@ -30,16 +31,19 @@ use crate::warning::{Place as WarningPlace, Warning};
 pub use earlier::Earlier;
 use edit::{child, items, name_of, put_named, set, take_out};
 pub use hidden::{Hidden, hide};
+pub use injected::Injected;
 use path::Path;
 use record::{Key, Record};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use three_way::{Merge, note};
+use three_way::{Merge, note, note_variable};
 
 /// Annotations of ours that say what we did; whoever wrote them, they are ours.
 const OWN_ANNOTATIONS: &[&str] = &[key::CREATED_BY, key::PROXY_VERSION, key::TRUST_ROOT_SHA256, key::WARNINGS, key::RECORD];
 /// Labels of ours, beside those of the owner.
 const OWN_LABELS: &[&str] = &[key::CONTROL_PLANE_NS, key::WORKLOAD_NS];
+/// The field of a container with its environment.
+const ENV: &str = "env";
 /// Containers of ours.
 const OWN_CONTAINERS: &[&str] = &[container::INIT, container::VALIDATOR, container::PROXY, container::DEBUG];
 /// The lists of containers.
@@ -72,20 +76,30 @@ pub fn remember(patch: &mut PodPatch) {
     for added in [Some(&patch.init), Some(&patch.proxy), patch.debug.as_ref()].into_iter().flatten() {
         note(&mut record, &Path::of(name_of(added)), added);
     }
+    let proxy = Path::of(container::PROXY);
+    let env = proxy.with(ENV);
+    for variable in &patch.env {
+        note_variable(&mut record, &env.with(variable.name()), variable);
+    }
     patch.annotations.insert(key::RECORD, record.write());
 }
 
 /// Puts an injection into a pod that has none, and says what of the user's gave way to it by name.
 #[must_use]
-pub fn apply(object: &mut Value, patch: PodPatch) -> Vec<Warning> {
-    let meta = child(object, "metadata");
+pub fn apply(mut object: Value, mut patch: PodPatch) -> (Injected, Vec<Warning>) {
+    let env = std::mem::take(&mut patch.env);
+    if !env.is_empty() {
+        // Its place: it is put there when the pod is written.
+        set(&mut patch.proxy, ENV, Some(Value::Null));
+    }
+    let meta = child(&mut object, "metadata");
     for (map, entries) in [("annotations", patch.annotations), ("labels", patch.labels)] {
         let map = child(meta, map);
         for (key, value) in entries {
             set(map, key, Some(value.into()));
         }
     }
-    let spec = child(object, "spec");
+    let spec = child(&mut object, "spec");
     let mut warnings = Vec::new();
     for volume in patch.volumes {
         let name = name_of(&volume);
@@ -100,7 +114,7 @@ pub fn apply(object: &mut Value, patch: PodPatch) -> Vec<Warning> {
         warnings.extend(give_way(spec, &added));
         place::put(spec, patch.place, added);
     }
-    warnings
+    (Injected { object, env }, warnings)
 }
 
 /// Takes out what bears the name of a container that is added, and says so where it is no leftover of an injection, which runs a
@@ -126,11 +140,12 @@ fn image_name(container: &Value) -> &str {
 }
 
 /// What the container that redirects traffic, or waits for that, takes over of the other one's when it takes its place.
-const CARRIED: [&str; 4] = ["env", "imagePullPolicy", "resources", "volumeMounts"];
+const CARRIED: [&str; 4] = [ENV, "imagePullPolicy", "resources", "volumeMounts"];
 
 /// Merges an injection with the one that an earlier call left.
 #[must_use]
 pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Warning> {
+    let patch = patch.complete();
     let mut merge = Merge::new(earlier, object);
     metadata(child(object, "metadata"), patch.annotations, &patch.labels, &mut merge);
     let spec = child(object, "spec");

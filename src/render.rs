@@ -18,10 +18,12 @@ mod network_validator;
 mod proxy;
 mod proxy_init;
 mod resources;
+mod variable;
 mod volume;
 
 use json::json;
 pub use metadata::{Mesh, owner_label_warning};
+pub use variable::Variable;
 
 /// Names of the containers that are added.
 pub mod container {
@@ -64,14 +66,28 @@ pub struct PodPatch {
     pub volumes: Vec<Value>,
     /// The container that sets the redirection up, or waits for it.
     pub init: Value,
-    /// The proxy.
+    /// The proxy, without its environment.
     pub proxy: Value,
+    /// That environment.
+    pub env: Vec<Variable>,
     /// Where the proxy goes.
     pub place: Place,
     /// The debug container.
     pub debug: Option<Value>,
     /// What only shows when all is put together.
     pub warnings: Vec<Warning>,
+}
+
+impl PodPatch {
+    /// The same with the environment in the proxy.
+    #[must_use]
+    pub fn complete(mut self) -> PodPatch {
+        let env = std::mem::take(&mut self.env);
+        if let (Some(proxy), false) = (self.proxy.as_object_mut(), env.is_empty()) {
+            proxy.insert("env".to_owned(), env.into_iter().map(Variable::into_value).collect());
+        }
+        self
+    }
 }
 
 /// Where the proxy goes.
@@ -107,7 +123,8 @@ pub fn pod_patch(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> PodPat
         labels: metadata::labels(mesh),
         volumes: volume::volumes(values),
         init: if values.cni_enabled { network_validator::container(values) } else { proxy_init::container(values, pod) },
-        proxy: proxy::container(values, pod, env),
+        proxy: proxy::container(values, pod),
+        env,
         place,
         debug: values.debug_enabled.then(|| debug::container(values)),
         warnings,

@@ -4,6 +4,7 @@
 
 use crate::decide::SkipReason;
 use crate::gather;
+use crate::merge::Injected;
 use crate::settings::{OnError, SettingsErrors, Source};
 use crate::warning::{Warning, lines, parted, sentences};
 use serde::Serialize;
@@ -72,7 +73,7 @@ pub enum Outcome {
     /// The pod was injected.
     Injected {
         /// The pod with its sidecar; `None` when it came in just so.
-        object: Option<Value>,
+        object: Option<Injected>,
         /// Who asked for it.
         asked_by: AskedBy,
         /// Version of the injected proxy.
@@ -166,7 +167,7 @@ struct ValidationResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mutated_object: Option<Value>,
+    mutated_object: Option<Injected>,
     audit_annotations: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
@@ -184,7 +185,9 @@ pub fn respond(outcome: Outcome) -> Vec<u8> {
             audit.insert("config-source", source.as_str().to_owned());
             (object, warnings)
         }
-        Outcome::Annotated { object, warnings, .. } | Outcome::Skipped { object, warnings, .. } => (object, warnings),
+        Outcome::Annotated { object, warnings, .. } | Outcome::Skipped { object, warnings, .. } => {
+            (object.map(Injected::from), warnings)
+        }
         Outcome::Checked { warnings, .. } => (None, warnings),
         Outcome::NotOurs(_) => (None, Vec::new()),
         Outcome::Invalid(warnings) => {

@@ -2,7 +2,7 @@
 
 use super::Change;
 use crate::annotation as key;
-use crate::merge::{self, Earlier, Hidden};
+use crate::merge::{self, Earlier, Hidden, Injected};
 use crate::response::Outcome;
 use crate::warning::{self, Warning};
 use serde_json::Value;
@@ -48,17 +48,16 @@ impl Edit<'_> {
                 }
                 let object = match earlier.filter(Earlier::injected) {
                     Some(earlier) => {
-                        let mut object = object;
                         warnings.extend(merge::reapply(&mut object, *patch, &earlier));
-                        object
+                        changed(object).map(Injected::from)
                     }
                     None => {
-                        let mut object = without_ours.unwrap_or(object);
-                        warnings.extend(merge::apply(&mut object, *patch));
-                        object
+                        let (injected, gave_way) = merge::apply(without_ours.unwrap_or(object), *patch);
+                        warnings.extend(gave_way);
+                        Some(injected)
                     }
                 };
-                Outcome::Injected { object: changed(object), asked_by, proxy_version, source, warnings }
+                Outcome::Injected { object, asked_by, proxy_version, source, warnings }
             }
             Change::Annotate { opaque_ports, reasons, mut warnings } => {
                 warnings.extend(told);

@@ -6,6 +6,7 @@
 
 use super::path::Path;
 use crate::parse::{ports, quantity};
+use crate::render::Variable;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -275,6 +276,34 @@ pub(super) fn fields<'v>(of: impl Iterator<Item = (&'v String, &'v Value)>, to: 
     to.put(b"}");
 }
 
+/// Writes a variable as its value would be written.
+pub(super) fn variable(variable: &Variable, to: &mut impl Sink) {
+    if let Variable::Given(entry) = variable {
+        return plain(entry, to);
+    }
+    to.put(b"{");
+    field("name", variable.name(), to);
+    match variable {
+        Variable::Text { value, .. } => field("value", value, to),
+        Variable::Field { path, .. } => {
+            to.put(b"valueFrom\xff{fieldRef\xff{");
+            field("fieldPath", path, to);
+            to.put(b"}}");
+        }
+        Variable::Given(_) => {}
+    }
+    to.put(b"}");
+}
+
+/// Writes a field with a text, where that says something.
+fn field(name: &str, value: &str, to: &mut impl Sink) {
+    if !value.is_empty() {
+        to.put(name.as_bytes());
+        to.put(END);
+        quoted(value, to);
+    }
+}
+
 /// The text that a leaf is whose canonical form is this.
 pub(super) fn as_text(canonical: &[u8]) -> Option<&str> {
     std::str::from_utf8(canonical.strip_prefix(b"\"")?.strip_suffix(END)?).ok()
@@ -283,13 +312,15 @@ pub(super) fn as_text(canonical: &[u8]) -> Option<&str> {
 /// Writes a value as it is.
 fn exact(value: &Value, to: &mut impl Sink) {
     match value {
-        Value::String(text) => {
-            to.put(b"\"");
-            to.put(text.as_bytes());
-            to.put(END);
-        }
+        Value::String(text) => quoted(text, to),
         other => to.put(text(other).as_bytes()),
     }
+}
+
+fn quoted(text: &str, to: &mut impl Sink) {
+    to.put(b"\"");
+    to.put(text.as_bytes());
+    to.put(END);
 }
 
 /// A value as the text of its JSON.

@@ -1,7 +1,7 @@
 //! Where each part goes, and that taking it away gives back what was there.
 
 use super::{annotate, apply};
-use crate::render::{Place, PodPatch};
+use crate::render::{Place, PodPatch, Variable};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -18,6 +18,7 @@ fn mk_patch(place: Place) -> PodPatch {
         ],
         init: json!({"name": "linkerd-init"}),
         proxy: json!({"name": "linkerd-proxy"}),
+        env: vec![],
         place,
         debug: None,
         warnings: vec![],
@@ -46,9 +47,21 @@ fn names(pod: &Value, list: &str) -> Vec<String> {
     pod["spec"][list].as_array().unwrap().iter().map(|c| c["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn applied(mut pod: Value, patch: PodPatch) -> Value {
-    let _ = apply(&mut pod, patch);
-    pod
+fn applied(pod: Value, patch: PodPatch) -> Value {
+    apply(pod, patch).0.object
+}
+
+#[test]
+fn an_environment_that_is_still_typed_is_written_where_it_belongs() {
+    let field = Variable::Field { name: "_pod_ns", path: "metadata.namespace" };
+    for place in [Place::Native, Place::First, Place::Last] {
+        for env in [vec![], vec![field.clone(), Variable::Given(json!({"name": "A", "value": "b"}))]] {
+            let pod = mk_pod(&["x"], &["app"]);
+            let patch = PodPatch { env, ..mk_patch(place) };
+            let typed = apply(pod.clone(), patch.clone()).0;
+            assert_eq!(serde_json::to_string(&typed).unwrap(), applied(pod, patch.complete()).to_string());
+        }
+    }
 }
 
 #[test]

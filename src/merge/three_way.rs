@@ -18,6 +18,7 @@ use super::record::{Record, Said};
 use super::{Earlier, env_order};
 use crate::annotation as key;
 use crate::gather;
+use crate::render::Variable;
 use crate::warning::{Place, Warning};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -47,6 +48,19 @@ pub(crate) fn note(record: &mut Record, path: &Path<'_>, wanted: &Value) {
             record.note(path.key(), said);
         }
     });
+}
+
+/// Notes a variable of the proxy.
+pub(crate) fn note_variable(record: &mut Record, path: &Path<'_>, variable: &Variable) {
+    match (leaf::of(path, None).0, variable) {
+        (_, Variable::Given(entry)) => note(record, path, entry),
+        (Shape::Leaf(Kind::Plain), variable) => {
+            let mut said = Said::default();
+            leaf::variable(variable, &mut said);
+            record.note(path.key(), said);
+        }
+        _ => note(record, path, &variable.clone().into_value()),
+    }
 }
 
 /// What a leaf is made of.

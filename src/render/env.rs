@@ -2,17 +2,16 @@
 //!
 //! Source: `charts/partials/templates/_proxy.tpl` of linkerd/linkerd2, top to bottom.
 
-use super::{Mesh, container, json};
+use super::{Mesh, Variable, container};
 use crate::parse::{env_entry, ports, proxy_env, ratio};
 use crate::values::{Values, Workers, parameters};
 use crate::warning::{Place, Warning};
 use crate::workload::Workload;
-use k8s_openapi::api::core::v1::{EnvVar, EnvVarSource, ObjectFieldSelector};
 use serde_json::{Map, Value};
 
 /// A list of variables that grows from top to bottom.
 #[derive(Default)]
-struct Env(Vec<Value>);
+struct Env(Vec<Variable>);
 
 impl Env {
     /// A variable of the proxy's; the name is without its common prefix.
@@ -28,20 +27,18 @@ impl Env {
     }
 
     fn plain(&mut self, name: String, value: String) {
-        self.0.push(json(EnvVar { name, value: Some(value), value_from: None }));
+        self.0.push(Variable::Text { name, value });
     }
 
-    fn field(&mut self, name: &str, path: &str) {
-        let field_ref = Some(ObjectFieldSelector { field_path: path.to_owned(), api_version: None });
-        let value_from = Some(EnvVarSource { field_ref, ..EnvVarSource::default() });
-        self.0.push(json(EnvVar { name: name.to_owned(), value: None, value_from }));
+    fn field(&mut self, name: &'static str, path: &'static str) {
+        self.0.push(Variable::Field { name, path });
     }
 }
 
 /// The environment with the entries that values and annotations add: one of a rendered name takes its place (D16), and one that
 /// does not go together with the others is left out and named (D35).
-pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> (Vec<Value>, Vec<Warning>) {
-    let Env(mut env) = environment(values, pod, mesh);
+pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> (Vec<Variable>, Vec<Warning>) {
+    let Env(env) = environment(values, pod, mesh);
     let mut added: Vec<&Value> = values.proxy.additional_env.iter().chain(&values.proxy.experimental_env).collect();
     let mut warnings = Vec::new();
     while let Some((group, unfit)) = misfit(&env, &added) {
@@ -51,26 +48,30 @@ pub(super) fn complete(values: &Values, pod: &Workload<'_>, mesh: &Mesh<'_>) -> 
             warnings.push(Warning::unused_unseen(place, format!("without {name}, which makes {}", group.misfit)));
         }
     }
+    if added.is_empty() {
+        return (env, warnings);
+    }
     let added: Vec<Value> = added.into_iter().cloned().collect();
-    env_entry::lay_over(&mut env, added);
-    (env, warnings)
+    let mut entries = env.into_iter().map(Variable::into_value).collect();
+    env_entry::lay_over(&mut entries, added);
+    (entries.into_iter().map(Variable::Given).collect(), warnings)
 }
 
 /// The first group of variables that the proxy cannot read together, with those of them that were added; `None` when there is no
 /// such group, or nothing was added to blame.
-fn misfit(env: &[Value], added: &[&Value]) -> Option<(&'static proxy_env::Group, Vec<String>)> {
+fn misfit(env: &[Variable], added: &[&Value]) -> Option<(&'static proxy_env::Group, Vec<String>)> {
     if added.is_empty() {
         return None;
     }
     let value = |name: &str| {
-        let entry = added.iter().rev().copied().chain(env).find(|e| name_of(e) == name)?;
-        // What comes from elsewhere is not known here.
-        let text = if entry.get("valueFrom").is_some() {
-            "$(elsewhere)"
-        } else {
-            entry.get("value").and_then(Value::as_str).unwrap_or_default()
-        };
-        Some(text)
+        if let Some(entry) = added.iter().rev().find(|e| name_of(e) == name) {
+            let is_elsewhere = entry.get("valueFrom").is_some();
+            return Some(if is_elsewhere { ELSEWHERE } else { entry.get("value").and_then(Value::as_str).unwrap_or_default() });
+        }
+        env.iter().find(|variable| variable.name() == name).map(|variable| match variable {
+            Variable::Text { value, .. } => value.as_str(),
+            Variable::Field { .. } | Variable::Given(_) => ELSEWHERE,
+        })
     };
     proxy_env::conflicts(&value).find_map(|group| {
         let blamed = |name: &&&str| added.iter().any(|e| name_of(e) == **name);
@@ -78,6 +79,9 @@ fn misfit(env: &[Value], added: &[&Value]) -> Option<(&'static proxy_env::Group,
         (!unfit.is_empty()).then_some((group, unfit))
     })
 }
+
+/// A value that is not known here.
+const ELSEWHERE: &str = "$(elsewhere)";
 
 fn name_of(entry: &Value) -> &str {
     entry.get("name").and_then(Value::as_str).unwrap_or_default()

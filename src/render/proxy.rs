@@ -11,8 +11,8 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::Value;
 
-/// Renders the proxy with its environment.
-pub(super) fn container(values: &Values, pod: &Workload<'_>, env: Vec<Value>) -> Value {
+/// Renders the proxy without its environment.
+pub(super) fn container(values: &Values, pod: &Workload<'_>) -> Value {
     let proxy = &values.proxy;
     let mut mounts = volume::proxy_mounts(values);
     mounts.extend(volume::token_mount(pod));
@@ -32,11 +32,7 @@ pub(super) fn container(values: &Values, pod: &Workload<'_>, env: Vec<Value>) ->
         restart_policy: proxy.native_sidecar.then(|| "Always".to_owned()),
         ..Container::default()
     });
-    let mut container = with_security_context(rendered, &proxy.security_context);
-    if let Some(map) = container.as_object_mut() {
-        map.insert("env".to_owned(), Value::Array(env));
-    }
-    container
+    with_security_context(rendered, &proxy.security_context)
 }
 
 fn port(name: &str, number: u16) -> ContainerPort {

@@ -56,7 +56,7 @@ fn rendered_of(owner: Option<Owner>, namespace: &[(&str, &str)], layer: Value, p
         uid_of_range: false,
         default_opaque_ports: &default_opaque_ports,
     };
-    pod_patch(&scope.values, &view, &mesh)
+    pod_patch(&scope.values, &view, &mesh).complete()
 }
 
 fn rendered(layer: Value, pod: &Value) -> PodPatch {

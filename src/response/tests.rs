@@ -21,7 +21,7 @@ fn every_answer_is_these_bytes() {
     for (outcome, expected) in [
         (
             Outcome::Injected {
-                object: Some(json!({"b": 1, "a": null})),
+                object: Some(json!({"b": 1, "a": null}).into()),
                 asked_by: AskedBy::Pod,
                 proxy_version: "edge-26.8.1".to_owned(),
                 source: Source::Cluster,

@@ -4,6 +4,8 @@ use super::{Value, json};
 use crate::merge::leaf::{self, Class, Kind, Shape};
 use crate::merge::path::Path;
 use crate::merge::record::{Key, Record, Said};
+use crate::merge::three_way::{note, note_variable};
+use crate::render::Variable;
 
 /// What there is to say of a path of several steps.
 fn at<T>(steps: &[&str], say: &dyn Fn(&Path<'_>) -> T) -> T {
@@ -154,6 +156,27 @@ fn a_path_knows_its_steps_its_key_and_its_rows() {
     let mut record = Record::default();
     record.note(name.key().with("x"), Said::default());
     assert!(record.has(Key::of(&["linkerd-proxy", "env", "_pod_ns", "x"])));
+}
+
+#[test]
+fn a_variable_is_recorded_as_its_value_is() {
+    let text = |name: &str, value: &str| Variable::Text { name: name.to_owned(), value: value.to_owned() };
+    for variable in [
+        text("LINKERD2_PROXY_LOG", "warn"),
+        text("LINKERD2_PROXY_LOG", ""),
+        text("LINKERD2_PROXY_INBOUND_PORTS", "81,80"),
+        text("LINKERD2_PROXY_INBOUND_PORTS", ""),
+        Variable::Field { name: "_pod_ip", path: "status.podIP" },
+        Variable::Given(json!({"name": "A", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "a"}}})),
+    ] {
+        let (proxy, name) = (Path::of("linkerd-proxy"), variable.name().to_owned());
+        let env = proxy.with("env");
+        let (mut typed, mut untyped) = (Record::default(), Record::default());
+        note_variable(&mut typed, &env.with(&name), &variable);
+        note(&mut untyped, &env.with(&name), &variable.clone().into_value());
+        assert_eq!(typed, untyped, "{variable:?}");
+        assert!(typed.has(env.with(&name).key()));
+    }
 }
 
 #[test]

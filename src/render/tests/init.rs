@@ -75,7 +75,7 @@ fn rendered_leniently(layer: Value, pod: &Value) -> super::PodPatch {
         uid_of_range: false,
         default_opaque_ports: "",
     };
-    super::pod_patch(&values, &view, &mesh)
+    super::pod_patch(&values, &view, &mesh).complete()
 }
 
 #[test]
