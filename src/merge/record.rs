@@ -44,7 +44,9 @@ impl Record {
             bytes.extend_from_slice(&path.to_be_bytes());
             bytes.extend_from_slice(&value.to_be_bytes());
         }
-        format!("{VERSION}{}", URL_SAFE_NO_PAD.encode(bytes))
+        let mut text = VERSION.to_owned();
+        URL_SAFE_NO_PAD.encode_string(bytes, &mut text);
+        text
     }
 
     /// Notes a leaf.
