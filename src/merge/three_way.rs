@@ -256,22 +256,26 @@ impl<'a> Merge<'a> {
 
     fn map(&mut self, path: &Path<'_>, current: Option<&Value>, wanted: Option<&Value>) -> Option<Value> {
         let empty = Map::new();
-        let (now, want) = (current.and_then(Value::as_object), wanted.and_then(Value::as_object).unwrap_or(&empty));
-        let mut merged = now.cloned().unwrap_or_default();
-        let keys: Vec<String> = merged.keys().chain(want.keys().filter(|k| !merged.contains_key(*k))).cloned().collect();
-        for key in keys {
-            let before = now.and_then(|n| n.get(&key));
-            match self.merge(&path.with(&key), before, want.get(&key)) {
+        let (now, want) =
+            (current.and_then(Value::as_object).unwrap_or(&empty), wanted.and_then(Value::as_object).unwrap_or(&empty));
+        let mut merged = Map::new();
+        for (key, before) in now {
+            match self.merge(&path.with(key), Some(before), want.get(key)) {
                 Some(value) => {
-                    merged.insert(key, value);
+                    merged.insert(key.clone(), value);
                 }
-                None if before.is_some_and(Value::is_null) => {}
-                None => {
-                    merged.remove(&key);
+                None if before.is_null() => {
+                    merged.insert(key.clone(), Value::Null);
                 }
+                None => {}
             }
         }
-        let was_empty = now.is_some_and(Map::is_empty);
+        for (key, wanted) in want.iter().filter(|(key, _)| !now.contains_key(*key)) {
+            if let Some(value) = self.merge(&path.with(key), None, Some(wanted)) {
+                merged.insert(key.clone(), value);
+            }
+        }
+        let was_empty = current.and_then(Value::as_object).is_some_and(Map::is_empty);
         (!merged.is_empty() || was_empty).then_some(Value::Object(merged))
     }
 
