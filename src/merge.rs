@@ -175,7 +175,7 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
                 place::put(spec, patch.place, want.clone());
             }
             (Some((list, current)), None) => {
-                let changed = merge.changed(name, &current);
+                let changed = merge.changed(name, current);
                 warnings.extend(changed.then(|| {
                     if *name == other {
                         said(format!("{name} gave way to {init_name}, which takes over its variables, resources and mounts alone"))
@@ -187,8 +187,8 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
             }
             (Some((list, current)), Some(want)) => {
                 let path = &Path::of(name);
-                let mut merged = merge.merge(path, Some(&current), Some(want)).unwrap_or_else(|| want.clone());
-                let lowered = resources::settle(&mut merged, &current, want);
+                let mut merged = merge.merge(path, Some(current), Some(want)).unwrap_or_else(|| want.clone());
+                let lowered = resources::settle(&mut merged, current, want);
                 warnings.extend(
                     lowered
                         .iter()
@@ -208,10 +208,10 @@ pub fn reapply(object: &mut Value, patch: PodPatch, earlier: &Earlier) -> Vec<Wa
 }
 
 /// The container of that name which is ours, and the list that it is in.
-fn own(spec: &Value, earlier: &Earlier, name: &str) -> Option<(&'static str, Value)> {
+fn own<'v>(spec: &'v Value, earlier: &Earlier, name: &str) -> Option<(&'static str, &'v Value)> {
     LISTS.into_iter().find_map(|list| {
         let ours = items(spec, list).iter().find(|c| name_of(c) == name && earlier.owns_container(list, c));
-        Some((list, ours?.clone()))
+        Some((list, ours?))
     })
 }
 
@@ -224,8 +224,7 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
     // The record says what we want now, whatever stands there.
     let record = annotations.remove(key::RECORD);
     for (map, wanted) in [("annotations", texts(&annotations)), ("labels", texts(labels))] {
-        let current = child(meta, map).clone();
-        let merged = merge.merge(&Path::of(map), Some(&current), Some(&wanted));
+        let merged = merge.merge(&Path::of(map), Some(child(meta, map)), Some(&wanted));
         set(meta, map, merged);
     }
     if let Some(record) = record {
@@ -235,10 +234,12 @@ fn metadata(meta: &mut Value, mut annotations: Texts, labels: &Texts, merge: &mu
 
 fn volumes(spec: &mut Value, wanted: Vec<Value>, earlier: &Earlier, merge: &mut Merge<'_>) {
     let ours = |v: &&Value| wanted.iter().any(|w| name_of(w) == name_of(v)) || earlier.owns_volume(v);
-    let own: Vec<Value> = items(spec, "volumes").iter().filter(ours).cloned().collect();
-    let merged = merge.merge(&Path::of("volumes"), Some(&own.clone().into()), Some(&wanted.into()));
-    let merged: Vec<Value> = merged.and_then(|m| m.as_array().cloned()).unwrap_or_default();
-    for gone in own.iter().filter(|o| !merged.iter().any(|m| name_of(m) == name_of(o))) {
+    let own: Value = items(spec, "volumes").iter().filter(ours).cloned().collect();
+    let merged = match merge.merge(&Path::of("volumes"), Some(&own), Some(&wanted.into())) {
+        Some(Value::Array(merged)) => merged,
+        _ => Vec::new(),
+    };
+    for gone in own.as_array().into_iter().flatten().filter(|o| !merged.iter().any(|m| name_of(m) == name_of(o))) {
         take_out(spec, "volumes", name_of(gone));
     }
     for volume in merged {
@@ -255,7 +256,7 @@ fn gone(name: &str) -> Warning {
 pub fn losses(object: &Value, earlier: &Earlier) -> Vec<Warning> {
     let merge = Merge::new(earlier, object);
     let spec = object.get("spec").unwrap_or(&Value::Null);
-    let ours: Vec<(&str, Value)> = OWN_CONTAINERS.iter().filter_map(|name| Some((*name, own(spec, earlier, name)?.1))).collect();
+    let ours: Vec<(&str, &Value)> = OWN_CONTAINERS.iter().filter_map(|name| Some((*name, own(spec, earlier, name)?.1))).collect();
     if !earlier.can_tell() && !ours.is_empty() {
         return vec![said("the sidecar is gone, with what others may have changed in it")];
     }

@@ -1,16 +1,17 @@
 //! What an earlier call left in an object, and what of the object is ours.
 
-use super::edit::{existing, items, name_of, named, set};
+use super::edit::{items, name_of, named};
 use super::leaf::{self, Kind};
 use super::record::{Key, Record, RecordError};
 use super::{LISTS, is_own, knows_the_proxy};
 use crate::annotation as key;
+use crate::gather;
 use crate::overrides;
 use crate::owner;
 use crate::render::{container, volume_names, volume_source};
 use crate::settings::ForeignInjection;
 use crate::warning::{Place, Warning};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What an earlier call left in an object.
 #[derive(Clone, Debug)]
@@ -69,25 +70,36 @@ impl Earlier {
     /// The pod without our own parts: what decisions and rendering see.
     #[must_use]
     pub fn application_view(&self, pod: &Value) -> Value {
-        let mut view = pod.clone();
-        if let Some(spec) = view.get_mut("spec") {
-            for list in LISTS {
-                strip(spec, list, |container| self.owns_container(list, container));
+        fields(pod, |key, value| match key {
+            "spec" => Some(self.spec_view(value)),
+            "metadata" => Some(self.metadata_view(value)),
+            _ => Some(value.clone()),
+        })
+    }
+
+    fn spec_view(&self, spec: &Value) -> Value {
+        let theirs = |list: &'static str| items(spec, list).iter().filter(move |container| !self.owns_container(list, container));
+        let mounts = LISTS.into_iter().flat_map(theirs).flat_map(|container| items(container, "volumeMounts"));
+        let mounted: Vec<&str> = mounts.map(name_of).filter(|name| volume_names().contains(name)).collect();
+        fields(spec, |key, value| match (key, value) {
+            ("containers", Value::Array(list)) => Some(without(list, |c| self.owns_container(key, c))),
+            ("initContainers", Value::Array(list)) => unless_emptied(list, without(list, |c| self.owns_container(key, c))),
+            ("volumes", Value::Array(list)) => {
+                unless_emptied(list, without(list, |v| self.owns_volume(v) && !mounted.contains(&name_of(v))))
             }
-            let mounted = mounted(spec);
-            strip(spec, "volumes", |volume| self.owns_volume(volume) && !mounted.contains(&name_of(volume).to_owned()));
-        }
-        if let Some(meta) = view.get_mut("metadata") {
-            for map in ["annotations", "labels"] {
-                let Some(Value::Object(entries)) = meta.get_mut(map) else { continue };
-                let before = entries.len();
-                entries.retain(|name, value| !self.owns_text(map, name, value) && !self.wrote(map, name, value));
-                if entries.is_empty() && before > 0 {
-                    set(meta, map, None);
-                }
+            _ => Some(value.clone()),
+        })
+    }
+
+    fn metadata_view(&self, metadata: &Value) -> Value {
+        fields(metadata, |map, value| match (map, value) {
+            ("annotations" | "labels", Value::Object(entries)) if !entries.is_empty() => {
+                let ours = |name: &str, text: &Value| self.owns_text(map, name, text) || self.wrote(map, name, text);
+                let rest = fields(value, |name, text| (!ours(name, text)).then(|| text.clone()));
+                (rest != Value::Object(Map::new())).then_some(rest)
             }
-        }
-        view
+            _ => Some(value.clone()),
+        })
     }
 
     /// Whether a container that bears a name of ours is ours.
@@ -157,19 +169,20 @@ impl Earlier {
     }
 }
 
-/// Takes items out of a list, and the list with them where nothing else was in it.
-fn strip(spec: &mut Value, list: &str, goes: impl Fn(&Value) -> bool) {
-    let Some(items) = existing(spec, list) else { return };
-    let before = items.len();
-    items.retain(|item| !goes(item));
-    if items.is_empty() && before > 0 && list != "containers" {
-        set(spec, list, None);
+/// A copy of an object with what is made of each of its fields; of anything else, a copy.
+fn fields(of: &Value, make: impl Fn(&str, &Value) -> Option<Value>) -> Value {
+    match of.as_object() {
+        None => of.clone(),
+        Some(map) => gather::object(map.iter().filter_map(|(key, value)| Some((key.clone(), make(key, value)?)))).into(),
     }
 }
 
-/// The volumes with names of ours that the containers mount.
-fn mounted(spec: &Value) -> Vec<String> {
-    let containers = LISTS.iter().flat_map(|list| items(spec, list));
-    let names = containers.flat_map(|container| items(container, "volumeMounts")).map(name_of);
-    names.filter(|name| volume_names().contains(name)).map(str::to_owned).collect()
+/// A copy of a list without some of its items.
+fn without(list: &[Value], goes: impl Fn(&Value) -> bool) -> Value {
+    list.iter().filter(|item| !goes(item)).cloned().collect()
+}
+
+/// What is left of a list; none where all of it is gone.
+fn unless_emptied(list: &[Value], rest: Value) -> Option<Value> {
+    (list.is_empty() || rest.as_array().is_some_and(|rest| !rest.is_empty())).then_some(rest)
 }
