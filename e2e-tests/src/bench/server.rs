@@ -115,6 +115,10 @@ fn ratio(of: u64, over: u64) -> f64 {
     of as f64 / over as f64
 }
 
+/// What memory may come to and still be flat. In 100,000 requests it swings by a third around its middle, up and down, as the
+/// allocator of the server has it; one page of 64 KiB that each request left behind would be four times the middle after 10,000.
+const FLAT: f64 = 1.5;
+
 /// All figures of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
@@ -203,7 +207,7 @@ impl Figures {
             at_least(8.0, Subject::Linkerd, Subject::ConfigMaps),
             Budget::at_most(0.0, failures, format!("{load}: failures")),
             Budget::at_most(
-                1.1,
+                FLAT,
                 self.endurance.growth(),
                 format!("{load}: resident memory in the last quarter over that in the second"),
             ),
