@@ -129,7 +129,7 @@ impl Limits {
     }
 
     /// The paths of the amounts of a container that were filled in.
-    pub(super) fn filled_in(&self, record: &Record, name: &str, container: &Value) -> BTreeSet<String> {
+    pub(super) fn filled_in(&self, record: &Record, name: &str, container: &Value) -> Vec<String> {
         let resources = container.get("resources").unwrap_or(&Value::Null);
         self.filled(record, name, resources).iter().map(|f| path(name, f.list, &f.resource).join("/")).collect()
     }

@@ -4,6 +4,7 @@
 //! list. One table says which is which. Two leaves are compared in canonical form, for the API server rewrites what it stores: it
 //! drops zeros and empty values, adds defaults and writes quantities its own way.
 
+use super::env_order;
 use super::path::Path;
 use crate::parse::{ports, quantity};
 use crate::render::Variable;
@@ -200,9 +201,8 @@ pub(crate) fn write(kind: Kind, value: &Value, to: &mut impl Sink) -> bool {
         }
         Kind::Set => {
             let Some(names) = value.as_array().filter(|names| !names.is_empty()) else { return false };
-            let mut names: Vec<String> = names.iter().map(text).collect();
-            names.sort_unstable();
-            names.dedup();
+            let names: Vec<String> = names.iter().map(text).collect();
+            let names: Vec<&str> = env_order::places(names.iter().map(String::as_str)).into_keys().collect();
             to.put(names.join(",").as_bytes());
         }
         Kind::Ports => {

@@ -85,7 +85,7 @@ pub fn additional_env(text: &str) -> Result<AdditionalEnv, EnvListError> {
     if text.is_empty() {
         return Ok(AdditionalEnv::default());
     }
-    let entries = match serde_json::from_str(text).map_err(|_| EnvListError::NotJson)? {
+    let entries = match serde_json::from_slice(text.as_bytes()).map_err(|_| EnvListError::NotJson)? {
         Value::Null => Vec::new(),
         Value::Array(entries) => entries,
         _ => return Err(EnvListError::NotEnv),

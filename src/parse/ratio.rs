@@ -82,23 +82,33 @@ fn hexadecimal(text: &str) -> Option<f64> {
 }
 
 /// Writes a number as Go's `%v` does: `0.25`, `1e-05`. The proxy, which is written in Rust, reads either form.
+///
+/// The digits are those of its JSON, which are as few as tell the number from its neighbours, as Go's are.
 #[must_use]
 pub fn format(number: f64) -> String {
-    let scientific = format!("{number:e}");
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    // Both languages print as few digits as tell the number from its neighbours. Of two equally near, Go takes the even
-    // one, as Rust does only where the number of digits is given.
-    let places = mantissa.chars().filter(char::is_ascii_digit).count().saturating_sub(1);
-    let below_point = usize::try_from(exponent.unsigned_abs()).unwrap_or_default();
-    match exponent {
-        -4..0 => format!("{number:.*}", places.saturating_add(below_point)),
-        0..21 => number.to_string(),
+    let text = serde_json::Number::from_f64(number).map(|json| json.to_string()).unwrap_or_default();
+    let (sign, text) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
+    let (mantissa, power) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let (digits, places) = (all.trim_matches('0'), all.len().saturating_sub(all.trim_start_matches('0').len()));
+    // Where the point is, counted from the first digit that is not zero.
+    let point = power.parse::<isize>().unwrap_or_default().saturating_add_unsigned(whole.len()).saturating_sub_unsigned(places);
+    let (first, rest) = digits.split_at_checked(1).unwrap_or(("0", ""));
+    let zeros = |number: isize| "0".repeat(usize::try_from(number).unwrap_or_default());
+    let within = usize::try_from(point).unwrap_or_default();
+    match point {
+        _ if digits.is_empty() => format!("{sign}0"),
+        -3..=0 => format!("{sign}0.{}{digits}", zeros(point.saturating_neg())),
+        1..=21 => match digits.split_at_checked(within) {
+            Some((whole, "")) => format!("{sign}{whole}"),
+            Some((whole, fraction)) => format!("{sign}{whole}.{fraction}"),
+            None => format!("{sign}{digits}{}", zeros(point.saturating_sub_unsigned(digits.len()))),
+        },
         _ => {
-            let text = format!("{number:.places$e}");
-            let sign = if exponent < 0 { '-' } else { '+' };
-            let mantissa = text.split_once('e').map_or(text.as_str(), |(mantissa, _)| mantissa);
-            format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+            let exponent = point.saturating_sub(1);
+            let (dot, direction) = (if rest.is_empty() { "" } else { "." }, if exponent < 0 { '-' } else { '+' });
+            format!("{sign}{first}{dot}{rest}e{direction}{:02}", exponent.unsigned_abs())
         }
     }
 }

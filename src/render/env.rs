@@ -8,6 +8,7 @@ use crate::values::{Values, Workers, parameters};
 use crate::warning::{Place, Warning};
 use crate::workload::Workload;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// A list of variables that grows from top to bottom.
 #[derive(Default)]
@@ -197,9 +198,10 @@ fn inbound_ports(values: &Values, pod: &Workload<'_>) -> String {
     if let Some(given) = &values.proxy.pod_inbound_ports {
         return given.clone();
     }
-    let mut ports: Vec<u16> = pod.containers().flat_map(|c| c.inbound_ports()).collect();
-    ports.sort_unstable();
-    ports.dedup();
+    let mut ports = BTreeSet::new();
+    for port in pod.containers().flat_map(|c| c.inbound_ports()) {
+        ports.insert(port);
+    }
     let texts: Vec<String> = ports.iter().map(u16::to_string).collect();
     texts.join(",")
 }

@@ -3,6 +3,7 @@
 use super::{policy_needs_networks, refers};
 use crate::parse::duration::proxy_duration;
 use crate::parse::network::proxy_networks;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -143,9 +144,6 @@ fn server(values: &[Option<&str>]) -> bool {
 /// may turn tap on later; port 0 stands for any free one.
 fn distinct(values: &[Option<&str>]) -> bool {
     let port = |value: &str| value.split(',').next()?.parse::<SocketAddr>().ok().map(|address| address.port());
-    let mut ports: Vec<u16> = values.iter().flatten().filter_map(|value| port(value)).filter(|port| *port != 0).collect();
-    let all = ports.len();
-    ports.sort_unstable();
-    ports.dedup();
-    ports.len() == all
+    let mut ports = BTreeSet::new();
+    values.iter().flatten().filter_map(|value| port(value)).filter(|port| *port != 0).all(|port| ports.insert(port))
 }
