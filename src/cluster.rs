@@ -7,7 +7,6 @@ use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
-use crate::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -15,7 +14,7 @@ use std::fmt;
 
 mod answer;
 
-use answer::values_in;
+use answer::leaves_of;
 
 /// What the host answers to one call: binding, namespace, operation, payload.
 ///
@@ -196,7 +195,7 @@ impl<'a> Cluster<'a> {
     pub fn values(&self, control_plane: &str) -> Result<(Values, Vec<ValueFault>), LookupError> {
         let (target, answer) = self.config_map(control_plane, "linkerd-config")?;
         let mut values = Values::default();
-        if let Some(leaves) = values_in(&answer).and_then(|text| yaml::read(text, Values::PATHS)) {
+        if let Some(leaves) = leaves_of(&answer) {
             let faults = values.put(&leaves);
             crate::leave(leaves);
             return Ok((values, faults));

@@ -43,14 +43,15 @@ impl From<Node<'_>> for Value {
     }
 }
 
-/// What stands at each of the dotted `paths` in a mapping, which is what a JSON text holds that begins after its quote.
+/// What stands at each of the dotted `paths` in a mapping, which is what a JSON text holds that begins after its quote, and what follows
+/// from the quote at its end on.
 ///
 /// The paths are in the order of their steps, and none leads to another.
-pub(crate) fn read<'t>(text: &'t str, paths: &[&str]) -> Option<Vec<Option<Node<'t>>>> {
+pub(crate) fn read<'t>(text: &'t str, paths: &[&str]) -> Option<(Vec<Option<Node<'t>>>, &'t str)> {
     let leaves = paths.iter().map(|_| None).collect();
     let mut reader = Reader { rest: text, line: None, paths, leaves };
     reader.read_document().ok()?;
-    Some(reader.leaves)
+    Some((reader.leaves, reader.rest))
 }
 
 /// What is wanted of a part.

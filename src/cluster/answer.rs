@@ -1,13 +1,14 @@
-//! The text of the mesh's values in the host's answer, where it stands.
+//! The mesh's values in the host's answer, read where they stand.
 //!
-//! It is the largest text that a call gets: it is read as JSON escapes it, without a copy.
+//! They are the longest text that a call gets. It is read as JSON escapes it, once and without a copy.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
-use std::borrow::Cow;
+use crate::values::Values;
+use crate::yaml::{self, Node};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// The key of the text in the ConfigMap.
-const VALUES: &str = "values";
+/// What stands before the text in JSON without blanks, as the host writes it.
+const START: &str = r#""values":""#;
 
 #[derive(serde::Deserialize)]
 struct ConfigMap<'a> {
@@ -15,13 +16,13 @@ struct ConfigMap<'a> {
     data: Data<'a>,
 }
 
-/// Where in an answer the key of the values stands.
+/// The values among texts that JSON writes as they are; no map of them is needed.
 struct Data<'a>(Option<&'a str>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Data<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Keys;
-        impl<'de> Visitor<'de> for Keys {
+        struct Texts;
+        impl<'de> Visitor<'de> for Texts {
             type Value = Data<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,58 +31,71 @@ impl<'de: 'a, 'a> Deserialize<'de> for Data<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Data<'de>, A::Error> {
                 let mut values = None;
-                while let Some(key) = map.next_key::<&'de str>()? {
-                    if key == VALUES {
-                        values = Some(key);
-                        map.next_value::<IgnoredAny>()?;
-                    } else {
-                        map.next_value::<Cow<'de, str>>()?;
+                while let Some((key, text)) = map.next_entry::<&'de str, &'de str>()? {
+                    if key == "values" {
+                        values = Some(text);
                     }
                 }
                 Ok(Data(values))
             }
         }
-        deserializer.deserialize_map(Keys)
+        deserializer.deserialize_map(Texts)
     }
 }
 
-/// The text of the values from behind its quote on, where the answer is a ConfigMap with one; nothing at the slightest doubt.
-pub(super) fn values_in(answer: &[u8]) -> Option<&str> {
+/// What stands at each of [`Values::PATHS`], where the answer is a ConfigMap with values; nothing at the slightest doubt.
+pub(super) fn leaves_of(answer: &[u8]) -> Option<Vec<Option<Node<'_>>>> {
     let answer = std::str::from_utf8(answer).ok()?;
-    let key = serde_json::from_str::<ConfigMap<'_>>(answer).ok()?.data.0?;
-    // The key is a part of the answer; as JSON, the value follows it.
-    let at = key.as_ptr().addr().checked_sub(answer.as_ptr().addr())?;
-    let behind = answer.get(at..)?.strip_prefix(VALUES)?.strip_prefix('"')?;
-    behind.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')
+    let (before, text) = answer.split_once(START)?;
+    let (leaves, behind) = yaml::read(text, Values::PATHS)?;
+    // Around the text, which is read now, the answer is JSON like any other, and what is left of the values stands where they were found.
+    let around = [before, START, behind].concat();
+    let left = serde_json::from_slice::<ConfigMap<'_>>(around.as_bytes()).ok()?.data.0?;
+    let at = left.as_ptr().addr().checked_sub(around.as_ptr().addr())?;
+    (at == before.len().saturating_add(START.len())).then_some(leaves)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::values_in;
+    use super::leaves_of;
 
     #[test]
     fn where_the_values_stand() {
-        for (answer, expected) in [
-            (r#"{"data":{"values":"a: 1\n"}}"#, Some(r#"a: 1\n"}}"#)),
-            (
-                r#"{"kind": "ConfigMap", "data" : { "x": "values", "values" : "", "y": "\u0041" }, "metadata": {"values": 1}}"#,
-                Some(r#"", "y": "\u0041" }, "metadata": {"values": 1}}"#),
-            ),
-            (r#"{"data":{"values":"1","values":"2"}}"#, Some(r#"2"}}"#)),
-            (r#"{"data":{"values":1}}"#, None),
-            (r#"{"data":{"values":null}}"#, None),
-            (r#"{"data":{"values":"","x":1}}"#, None),
-            (r#"{"data":{"v\u0061lues":""}}"#, None),
-            (r#"{"data":{},"values":""}"#, None),
-            (r#"{"data":null}"#, None),
-            (r#"{}"#, None),
-            (r#"[]"#, None),
-            (r#"{"data":{"values":"a: 1\n"}"#, None),
-            ("{\"data\":{\"values\":\"a: 1\n\"}}", None),
-            (r#"{"data":{"values":""}} x"#, None),
+        let taken = |answer: &str| leaves_of(answer.as_bytes()).is_some();
+        for answer in [
+            r#"{"data":{"values":"a: 1\n"}}"#,
+            r#"{"kind": "Config\u004dap", "data" : { "x": "values", "values":"a: \"\"\n", "y": "A" }, "metadata": {"values": 1}}"#,
+            r#"{"data":{"values":"a: 1\n"},"metadata":{"labels":{"values":"b: 1\n"}}}"#,
+            r#"{"data":{"values":"a: 1\n"} }"#,
         ] {
-            assert_eq!(values_in(answer.as_bytes()), expected, "{answer}");
+            assert!(taken(answer), "{answer}");
         }
-        assert_eq!(values_in(b"{\"data\":{\"values\":\"\xff\"}}"), None);
+        for answer in [
+            r#"{"data":{"values": "a: 1\n"}}"#,
+            r#"{"data":{"values":""}}"#,
+            r#"{"data":{"values":1}}"#,
+            r#"{"data":{"values":null}}"#,
+            r#"{"data":{"values":"a: 1\n","values":"b: 1\n"}}"#,
+            r#"{"data":{"values":"a: 1\n","values":""}}"#,
+            r#"{"data":{"values":"a: 1\n","x":"\u0041"}}"#,
+            r#"{"data":{"values":"a: 1\n","v\u0061lues":"b: 1\n"}}"#,
+            r#"{"data":{"values":"a: 1\n","x":1}}"#,
+            r#"{"data":{"v\u0061lues":"a: 1\n"}}"#,
+            r#"{"data":{},"values":"a: 1\n"}"#,
+            r#"{"labels":{"values":"b: 1\n"},"data":{"values":"a: 1\n"}}"#,
+            r#"{"data":{"values":"a: 1\n"},"data":{}}"#,
+            r#"{"data":"values":"a: 1\n"}"#,
+            r#"["data",{"values":"a: 1\n"}]"#,
+            r#"{"data":{"values":"a: 1\n"}"#,
+            r#"{"data":{"values":"a: 1\n}}"#,
+            r#"{"data":{"values":"a: 1\n"}} x"#,
+            r#"{"data":{"values":"a: 1\n"x}}"#,
+            "{\"data\":{\"values\":\"a: 1\n\"}}",
+            "{}",
+            "",
+        ] {
+            assert!(!taken(answer), "{answer}");
+        }
+        assert!(leaves_of(b"{\"data\":{\"values\":\"a: 1\\n\",\"x\":\"\xff\"}}").is_none());
     }
 }

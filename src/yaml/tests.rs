@@ -17,7 +17,8 @@ fn escaped(text: &str) -> String {
 /// What stands at some paths, as values.
 fn at(text: &str, paths: &[&str]) -> Option<Vec<Option<Value>>> {
     let escaped = escaped(text);
-    let found = read(&escaped, paths)?;
+    let (found, behind) = read(&escaped, paths)?;
+    assert_eq!(behind, "\"");
     Some(found.into_iter().map(|node| node.map(Value::from)).collect())
 }
 
@@ -25,7 +26,7 @@ fn at(text: &str, paths: &[&str]) -> Option<Vec<Option<Value>>> {
 fn agrees(text: &str) -> bool {
     let full = serde_norway::from_str::<Value>(text);
     let escaped = escaped(text);
-    let Some(wanted) = read(&escaped, Values::PATHS) else { return false };
+    let Some((wanted, _)) = read(&escaped, Values::PATHS) else { return false };
     let full = full.unwrap_or_else(|error| panic!("{error}: {text}"));
     // A path has dots between its steps alone.
     let fields = full.as_object().unwrap().iter().filter(|(key, _)| !key.contains('.'));
