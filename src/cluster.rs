@@ -7,11 +7,14 @@ use crate::limit_range::Item;
 use crate::owner::Owner;
 use crate::pem;
 use crate::values::{ValueFault, Values};
-use crate::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+
+mod answer;
+
+use answer::leaves_of;
 
 /// What the host answers to one call: binding, namespace, operation, payload.
 ///
@@ -178,7 +181,7 @@ impl<'a> Cluster<'a> {
     /// [`LookupError`].
     pub fn namespace(&self, name: &str) -> Result<Namespace, LookupError> {
         let target = Target { kind: "Namespace", namespace: None, name: name.to_owned() };
-        let object: Object = self.get("v1", &target, true, METADATA_ONLY)?;
+        let object: Object = read(&self.get("v1", &target, true, METADATA_ONLY)?, &target)?;
         Ok(Namespace {
             annotations: object.metadata.annotations.unwrap_or_default(),
             labels: object.metadata.labels.unwrap_or_default(),
@@ -190,14 +193,18 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// [`LookupError`].
     pub fn values(&self, control_plane: &str) -> Result<(Values, Vec<ValueFault>), LookupError> {
-        let (target, text) = self.config_map(control_plane, "linkerd-config", "values", "it has no values")?;
-        let fast = yaml::read(&text, Values::paths());
-        let Some(layer @ (Value::Object(_) | Value::Null)) = fast.or_else(|| serde_norway::from_str(&text).ok()) else {
+        let (target, answer) = self.config_map(control_plane, "linkerd-config")?;
+        let mut values = Values::default();
+        if let Some(leaves) = leaves_of(&answer) {
+            let faults = values.put(&leaves);
+            crate::leave(leaves);
+            return Ok((values, faults));
+        }
+        let (target, text) = data_of(target, &answer, "values", "it has no values")?;
+        let Ok(layer @ (Value::Object(_) | Value::Null)) = serde_norway::from_str(&text) else {
             return Err(LookupError::Unusable { target, problem: "its values are not a YAML object" });
         };
-        let mut values = Values::default();
         let faults = values.layer(&layer);
-        crate::leave(layer);
         Ok((values, faults))
     }
 
@@ -206,8 +213,8 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// [`LookupError`].
     pub fn trust_anchors(&self, control_plane: &str) -> Result<String, LookupError> {
-        let (target, text) =
-            self.config_map(control_plane, "linkerd-identity-trust-roots", "ca-bundle.crt", "it has no ca-bundle.crt")?;
+        let (target, answer) = self.config_map(control_plane, "linkerd-identity-trust-roots")?;
+        let (target, text) = data_of(target, &answer, "ca-bundle.crt", "it has no ca-bundle.crt")?;
         match pem::bundle(&text) {
             Ok(()) => Ok(text),
             Err(_) => Err(LookupError::Unusable { target, problem: "its ca-bundle.crt is not a bundle of PEM certificates" }),
@@ -222,7 +229,7 @@ impl<'a> Cluster<'a> {
         let (api_version, kind) = if owner.kind == "Job" { ("batch/v1", "Job") } else { ("apps/v1", "ReplicaSet") };
         let target = Target { kind, namespace: Some(namespace.to_owned()), name: owner.name.clone() };
         // Not cached: each name is asked for in one burst and never again, and the host's cache would keep it for good.
-        let object: Object = self.get(api_version, &target, false, METADATA_ONLY)?;
+        let object: Object = read(&self.get(api_version, &target, false, METADATA_ONLY)?, &target)?;
         Ok(object.metadata.owner_references.unwrap_or_default())
     }
 
@@ -237,7 +244,7 @@ impl<'a> Cluster<'a> {
         let request = serde_json::json!({
             "api_version": "v1", "kind": target.kind, "label_selector": null, "field_selector": null, "field_masks": ["spec"],
         });
-        let mut list: Value = self.ask("list_resources_all", &request, &target)?;
+        let mut list: Value = read(&self.ask("list_resources_all", &request, &target)?, &target)?;
         let Some(Value::Array(ranges)) = list.get_mut("items").map(Value::take) else {
             return Err(LookupError::Unusable { target, problem: "the answer is not of its shape" });
         };
@@ -253,22 +260,14 @@ impl<'a> Cluster<'a> {
         let _ = (self.host)("kubewarden", "tracing", "log", line.as_bytes());
     }
 
-    fn config_map(&self, namespace: &str, name: &str, key: &str, missing: &'static str) -> Result<(Target, String), LookupError> {
+    /// The answer to the question for a ConfigMap.
+    fn config_map(&self, namespace: &str, name: &str) -> Result<(Target, Vec<u8>), LookupError> {
         let target = Target { kind: "ConfigMap", namespace: Some(namespace.to_owned()), name: name.to_owned() };
-        let map: ConfigMap = self.get("v1", &target, true, "data")?;
-        match map.data.and_then(|mut data| data.remove(key)) {
-            Some(text) => Ok((target, text)),
-            None => Err(LookupError::Unusable { target, problem: missing }),
-        }
+        let answer = self.get("v1", &target, true, "data")?;
+        Ok((target, answer))
     }
 
-    fn get<T: serde::de::DeserializeOwned>(
-        &self,
-        api_version: &str,
-        target: &Target,
-        cached: bool,
-        mask: &str,
-    ) -> Result<T, LookupError> {
+    fn get(&self, api_version: &str, target: &Target, cached: bool, mask: &str) -> Result<Vec<u8>, LookupError> {
         let request = GetResource {
             api_version,
             kind: target.kind,
@@ -280,16 +279,24 @@ impl<'a> Cluster<'a> {
         self.ask("get_resource", &request, target)
     }
 
-    fn ask<T: serde::de::DeserializeOwned>(
-        &self,
-        operation: &str,
-        request: &impl serde::Serialize,
-        target: &Target,
-    ) -> Result<T, LookupError> {
-        let unusable = |problem| LookupError::Unusable { target: target.clone(), problem };
-        let payload = serde_json::to_vec(request).map_err(|_| unusable("the request for it cannot be written"))?;
-        let answer = (self.host)("kubewarden", "kubernetes", operation, &payload).map_err(|text| classify(&text, target))?;
-        serde_json::from_slice(&answer).map_err(|_| unusable("the answer is not of its shape"))
+    fn ask(&self, operation: &str, request: &impl serde::Serialize, target: &Target) -> Result<Vec<u8>, LookupError> {
+        let unusable = |_| LookupError::Unusable { target: target.clone(), problem: "the request for it cannot be written" };
+        let payload = serde_json::to_vec(request).map_err(unusable)?;
+        (self.host)("kubewarden", "kubernetes", operation, &payload).map_err(|text| classify(&text, target))
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(answer: &[u8], target: &Target) -> Result<T, LookupError> {
+    let unusable = |_| LookupError::Unusable { target: target.clone(), problem: "the answer is not of its shape" };
+    serde_json::from_slice(answer).map_err(unusable)
+}
+
+/// One text of a ConfigMap.
+fn data_of(target: Target, answer: &[u8], key: &str, missing: &'static str) -> Result<(Target, String), LookupError> {
+    let map: ConfigMap = read(answer, &target)?;
+    match map.data.and_then(|mut data| data.remove(key)) {
+        Some(text) => Ok((target, text)),
+        None => Err(LookupError::Unusable { target, problem: missing }),
     }
 }
 

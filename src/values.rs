@@ -10,11 +10,14 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 mod defaults;
+mod order;
 pub(crate) mod parameters;
 mod rows;
 mod settle;
 
+use crate::yaml::Node;
 pub(crate) use defaults::validator_security_context;
+use rows::{Leaf, Row};
 
 /// The longest close-wait timeout that every kernel takes: a signed 32-bit number of ticks, at a thousand ticks a second.
 pub(crate) const MAX_CLOSE_WAIT_SECS: i64 = 2_147_483;
@@ -263,14 +266,15 @@ impl Values {
         if layer.is_null() {
             return faults;
         }
+        // What has nothing below it is walked to once.
+        let mut absent = "";
         for row in rows::ROWS {
+            if !absent.is_empty() && row.path.starts_with(absent) {
+                continue;
+            }
             match find(layer, row.path) {
-                Found::Absent => {}
-                Found::Leaf(value) => {
-                    if let Err(problem) = (row.set)(self, value) {
-                        faults.push(ValueFault { path: row.path.to_owned(), problem });
-                    }
-                }
+                Found::Absent(path) => absent = path,
+                Found::Leaf(value) => self.set(row, Leaf::Other(value), &mut faults),
                 Found::NoObject(path) => {
                     let fault = ValueFault { path, problem: "not an object".to_owned() };
                     if !faults.contains(&fault) {
@@ -282,10 +286,27 @@ impl Values {
         faults
     }
 
-    /// The dotted paths of the leaves that a layer may have.
-    pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-        rows::ROWS.iter().map(|row| row.path)
+    /// The same of a layer whose leaves are found already, in the order of [`Values::PATHS`].
+    pub(crate) fn put(&mut self, leaves: &[Option<Node<'_>>]) -> Vec<ValueFault> {
+        let mut faults = Vec::new();
+        for (row, place) in rows::ROWS.iter().zip(&order::PLACES) {
+            match leaves.get(usize::from(*place)).and_then(Option::as_ref) {
+                None => {}
+                Some(Node::Text(text)) => self.set(row, Leaf::Text(text), &mut faults),
+                Some(Node::Value(value)) => self.set(row, Leaf::Other(value), &mut faults),
+            }
+        }
+        faults
     }
+
+    fn set(&mut self, row: &Row, leaf: Leaf<'_>, faults: &mut Vec<ValueFault>) {
+        if let Err(problem) = row.set(self, leaf) {
+            faults.push(ValueFault { path: row.path.to_owned(), problem });
+        }
+    }
+
+    /// The dotted paths of the leaves that a layer may have, in the order of their steps.
+    pub(crate) const PATHS: &'static [&'static str] = &order::PATHS;
 
     /// The trust domain of mesh identities.
     #[must_use]
@@ -350,25 +371,27 @@ impl Image {
 }
 
 enum Found<'a> {
-    Absent,
+    /// There is none; where it is not the last step that is missing, the beginning of the path that leads nowhere.
+    Absent(&'static str),
     Leaf(&'a Value),
     NoObject(String),
 }
 
 /// Walks a dotted path; a `null` on the way is a `null` at its end.
-fn find<'a>(layer: &'a Value, path: &str) -> Found<'a> {
+fn find<'a>(layer: &'a Value, path: &'static str) -> Found<'a> {
     let mut at = layer;
     let mut walked = 0_usize;
     for step in path.split('.') {
+        let until = walked.saturating_add(step.len());
         match at {
             Value::Null => return Found::Leaf(&Value::Null),
             Value::Object(map) => match map.get(step) {
-                None => return Found::Absent,
+                None => return Found::Absent(path.get(..=until).unwrap_or_default()),
                 Some(next) => at = next,
             },
             _ => return Found::NoObject(path.get(..walked.saturating_sub(1)).unwrap_or_default().to_owned()),
         }
-        walked = walked.saturating_add(step.len()).saturating_add(1);
+        walked = until.saturating_add(1);
     }
     Found::Leaf(at)
 }

@@ -6,110 +6,159 @@
 use crate::parse::{image, integer, network, ports, proxy_env, quantity};
 use crate::values::{Capabilities, MAX_CLOSE_WAIT_SECS, Probe, Values};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One leaf of the chart's values.
 pub(super) struct Row {
     /// Dotted path in the chart's values.
     pub(super) path: &'static str,
-    /// Takes the leaf over, or says what it is not.
-    pub(super) set: fn(&mut Values, &Value) -> Result<(), String>,
+    set: Set,
 }
 
-const fn row(path: &'static str, set: fn(&mut Values, &Value) -> Result<(), String>) -> Row {
-    Row { path, set }
+/// Takes a leaf over, or says what it is not.
+type Take = fn(&mut Values, &Value) -> Result<(), String>;
+/// Says what a text is not.
+type Check = fn(&str) -> Result<(), String>;
+
+/// How a leaf is taken over.
+enum Set {
+    /// Text, or a number or boolean that YAML made of it.
+    Text(fn(&mut Values) -> &mut String, Check),
+    /// Anything else.
+    Other(Take),
+}
+
+/// What stands at a leaf.
+pub(crate) enum Leaf<'a> {
+    /// A text.
+    Text(&'a str),
+    /// Anything else, or a text as well.
+    Other(&'a Value),
+}
+
+const fn row(path: &'static str, take: Take) -> Row {
+    Row { path, set: Set::Other(take) }
+}
+
+const fn text(path: &'static str, field: fn(&mut Values) -> &mut String, check: Check) -> Row {
+    Row { path, set: Set::Text(field, check) }
+}
+
+impl Row {
+    /// Takes the leaf over, or says what it is not.
+    pub(super) fn set(&self, values: &mut Values, leaf: Leaf<'_>) -> Result<(), String> {
+        match (&self.set, leaf) {
+            (Set::Text(field, check), Leaf::Text(text)) => take_text(field(values), text, *check),
+            (Set::Text(field, check), Leaf::Other(value)) => take_text(field(values), &text_of(value)?, *check),
+            (Set::Other(take), Leaf::Text(text)) => take(values, &text.into()),
+            (Set::Other(take), Leaf::Other(value)) => take(values, value),
+        }
+    }
 }
 
 pub(super) const ROWS: &[Row] = &[
-    row("clusterDomain", |v, x| text(&mut v.cluster_domain, x, dns_domain)),
-    row("clusterNetworks", |v, x| text(&mut v.cluster_networks, x, |s| said(network::cluster_networks(s)))),
-    row("imagePullPolicy", |v, x| text(&mut v.image_pull_policy, x, pull_policy)),
-    row("linkerdVersion", |v, x| text(&mut v.linkerd_version, x, |s| said(image::tag(s)))),
+    text("clusterDomain", |v| &mut v.cluster_domain, dns_domain),
+    text("clusterNetworks", |v| &mut v.cluster_networks, |s| said(network::cluster_networks(s))),
+    text("imagePullPolicy", |v| &mut v.image_pull_policy, pull_policy),
+    text("linkerdVersion", |v| &mut v.linkerd_version, |s| said(image::tag(s))),
     row("cniEnabled", |v, x| boolean(&mut v.cni_enabled, x)),
     row("disableIPv6", |v, x| boolean(&mut v.disable_ipv6, x)),
-    row("identityTrustAnchorsPEM", |v, x| text(&mut v.trust_anchors, x, any)),
-    row("identityTrustDomain", |v, x| text(&mut v.trust_domain, x, dns_domain)),
+    text("identityTrustAnchorsPEM", |v| &mut v.trust_anchors, any),
+    text("identityTrustDomain", |v| &mut v.trust_domain, dns_domain),
     row("identity.serviceAccountTokenProjection", |v, x| boolean(&mut v.token_projection, x)),
-    row("proxy.image.name", |v, x| text(&mut v.proxy.image.name, x, |s| said(image::name(s)))),
-    row("proxy.image.version", |v, x| text(&mut v.proxy.image.version, x, tag)),
-    row("proxy.image.pullPolicy", |v, x| text(&mut v.proxy.image.pull_policy, x, pull_policy)),
+    text("proxy.image.name", |v| &mut v.proxy.image.name, |s| said(image::name(s))),
+    text("proxy.image.version", |v| &mut v.proxy.image.version, tag),
+    text("proxy.image.pullPolicy", |v| &mut v.proxy.image.pull_policy, pull_policy),
     row("proxy.capabilities", |v, x| capabilities(&mut v.proxy.capabilities, x)),
     row("proxy.enableExternalProfiles", |v, x| boolean(&mut v.proxy.enable_external_profiles, x)),
     row("proxy.enableShutdownEndpoint", |v, x| boolean(&mut v.proxy.enable_shutdown_endpoint, x)),
-    row("proxy.logLevel", |v, x| text(&mut v.proxy.log_level, x, |s| reads("LINKERD2_PROXY_LOG", s))),
-    row("proxy.logFormat", |v, x| text(&mut v.proxy.log_format, x, |s| reads("LINKERD2_PROXY_LOG_FORMAT", s))),
-    row("proxy.logHTTPHeaders", |v, x| text(&mut v.proxy.log_http_headers, x, log_http_headers)),
+    text("proxy.logLevel", |v| &mut v.proxy.log_level, |s| reads("LINKERD2_PROXY_LOG", s)),
+    text("proxy.logFormat", |v| &mut v.proxy.log_format, |s| reads("LINKERD2_PROXY_LOG_FORMAT", s)),
+    text("proxy.logHTTPHeaders", |v| &mut v.proxy.log_http_headers, log_http_headers),
     row("proxy.ports.admin", |v, x| port(&mut v.proxy.ports.admin, x)),
     row("proxy.ports.control", |v, x| port(&mut v.proxy.ports.control, x)),
     row("proxy.ports.inbound", |v, x| port(&mut v.proxy.ports.inbound, x)),
     row("proxy.ports.outbound", |v, x| port(&mut v.proxy.ports.outbound, x)),
-    row("proxy.resources.cpu.limit", |v, x| text(&mut v.proxy.resources.cpu.limit, x, amount)),
-    row("proxy.resources.cpu.request", |v, x| text(&mut v.proxy.resources.cpu.request, x, amount)),
-    row("proxy.resources.memory.limit", |v, x| text(&mut v.proxy.resources.memory.limit, x, amount)),
-    row("proxy.resources.memory.request", |v, x| text(&mut v.proxy.resources.memory.request, x, amount)),
-    row("proxy.resources.ephemeral-storage.limit", |v, x| text(&mut v.proxy.resources.ephemeral_storage.limit, x, amount)),
-    row("proxy.resources.ephemeral-storage.request", |v, x| text(&mut v.proxy.resources.ephemeral_storage.request, x, amount)),
+    text("proxy.resources.cpu.limit", |v| &mut v.proxy.resources.cpu.limit, amount),
+    text("proxy.resources.cpu.request", |v| &mut v.proxy.resources.cpu.request, amount),
+    text("proxy.resources.memory.limit", |v| &mut v.proxy.resources.memory.limit, amount),
+    text("proxy.resources.memory.request", |v| &mut v.proxy.resources.memory.request, amount),
+    text("proxy.resources.ephemeral-storage.limit", |v| &mut v.proxy.resources.ephemeral_storage.limit, amount),
+    text("proxy.resources.ephemeral-storage.request", |v| &mut v.proxy.resources.ephemeral_storage.request, amount),
     row("proxy.uid", |v, x| integer(&mut v.proxy.uid, x, 1..=integer::MAX_ID)),
     row("proxy.gid", gid),
     row("proxy.waitBeforeExitSeconds", |v, x| unsigned(&mut v.proxy.wait_before_exit_seconds, x)),
     row("proxy.isGateway", |v, x| boolean(&mut v.proxy.is_gateway, x)),
     row("proxy.isIngress", |v, x| boolean(&mut v.proxy.is_ingress, x)),
-    row("proxy.requireIdentityOnInboundPorts", |v, x| {
-        text(&mut v.proxy.require_identity_on_inbound_ports, x, |s| said(ports::proxy_port_set(s)))
-    }),
-    row("proxy.requireTLSOnInboundPorts", |v, x| {
-        text(&mut v.proxy.require_tls_on_inbound_ports, x, |s| said(ports::proxy_port_set(s)))
-    }),
-    row("proxy.outboundConnectTimeout", |v, x| {
-        text(&mut v.proxy.outbound_connect_timeout, x, |s| optional("LINKERD2_PROXY_OUTBOUND_CONNECT_TIMEOUT", s))
-    }),
-    row("proxy.inboundConnectTimeout", |v, x| {
-        text(&mut v.proxy.inbound_connect_timeout, x, |s| optional("LINKERD2_PROXY_INBOUND_CONNECT_TIMEOUT", s))
-    }),
-    row("proxy.outboundDiscoveryCacheUnusedTimeout", |v, x| {
-        text(&mut v.proxy.outbound_discovery_cache_unused_timeout, x, |s| {
-            optional("LINKERD2_PROXY_OUTBOUND_DISCOVERY_IDLE_TIMEOUT", s)
-        })
-    }),
-    row("proxy.inboundDiscoveryCacheUnusedTimeout", |v, x| {
-        text(&mut v.proxy.inbound_discovery_cache_unused_timeout, x, |s| {
-            optional("LINKERD2_PROXY_INBOUND_DISCOVERY_IDLE_TIMEOUT", s)
-        })
-    }),
+    text(
+        "proxy.requireIdentityOnInboundPorts",
+        |v| &mut v.proxy.require_identity_on_inbound_ports,
+        |s| said(ports::proxy_port_set(s)),
+    ),
+    text("proxy.requireTLSOnInboundPorts", |v| &mut v.proxy.require_tls_on_inbound_ports, |s| said(ports::proxy_port_set(s))),
+    text(
+        "proxy.outboundConnectTimeout",
+        |v| &mut v.proxy.outbound_connect_timeout,
+        |s| optional("LINKERD2_PROXY_OUTBOUND_CONNECT_TIMEOUT", s),
+    ),
+    text(
+        "proxy.inboundConnectTimeout",
+        |v| &mut v.proxy.inbound_connect_timeout,
+        |s| optional("LINKERD2_PROXY_INBOUND_CONNECT_TIMEOUT", s),
+    ),
+    text(
+        "proxy.outboundDiscoveryCacheUnusedTimeout",
+        |v| &mut v.proxy.outbound_discovery_cache_unused_timeout,
+        |s| optional("LINKERD2_PROXY_OUTBOUND_DISCOVERY_IDLE_TIMEOUT", s),
+    ),
+    text(
+        "proxy.inboundDiscoveryCacheUnusedTimeout",
+        |v| &mut v.proxy.inbound_discovery_cache_unused_timeout,
+        |s| optional("LINKERD2_PROXY_INBOUND_DISCOVERY_IDLE_TIMEOUT", s),
+    ),
     row("proxy.disableOutboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_outbound_protocol_detect_timeout, x)),
     row("proxy.disableInboundProtocolDetectTimeout", |v, x| boolean(&mut v.proxy.disable_inbound_protocol_detect_timeout, x)),
-    row("proxy.opaquePorts", |v, x| text(&mut v.proxy.opaque_ports, x, any)),
+    text("proxy.opaquePorts", |v| &mut v.proxy.opaque_ports, any),
     row("proxy.await", |v, x| boolean(&mut v.proxy.await_ready, x)),
-    row("proxy.defaultInboundPolicy", |v, x| text(&mut v.proxy.default_inbound_policy, x, |s| said(proxy_env::policy(s)))),
-    row("proxy.accessLog", |v, x| text(&mut v.proxy.access_log, x, |s| reads("LINKERD2_PROXY_ACCESS_LOG", s))),
-    row("proxy.shutdownGracePeriod", |v, x| {
-        text(&mut v.proxy.shutdown_grace_period, x, |s| optional("LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD", s))
-    }),
+    text("proxy.defaultInboundPolicy", |v| &mut v.proxy.default_inbound_policy, |s| said(proxy_env::policy(s))),
+    text("proxy.accessLog", |v| &mut v.proxy.access_log, |s| reads("LINKERD2_PROXY_ACCESS_LOG", s)),
+    text(
+        "proxy.shutdownGracePeriod",
+        |v| &mut v.proxy.shutdown_grace_period,
+        |s| optional("LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD", s),
+    ),
     row("proxy.nativeSidecar", |v, x| boolean(&mut v.proxy.native_sidecar, x)),
     row("proxy.startupProbe", |v, x| probe(&mut v.proxy.startup_probe, x)),
     row("proxy.readinessProbe", |v, x| probe(&mut v.proxy.readiness_probe, x)),
     row("proxy.livenessProbe", |v, x| probe(&mut v.proxy.liveness_probe, x)),
-    row("proxy.control.streams.initialTimeout", |v, x| {
-        text(&mut v.proxy.control_streams.initial_timeout, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_INITIAL_TIMEOUT", s))
-    }),
-    row("proxy.control.streams.idleTimeout", |v, x| {
-        text(&mut v.proxy.control_streams.idle_timeout, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_IDLE_TIMEOUT", s))
-    }),
-    row("proxy.control.streams.lifetime", |v, x| {
-        text(&mut v.proxy.control_streams.lifetime, x, |s| reads("LINKERD2_PROXY_CONTROL_STREAM_LIFETIME", s))
-    }),
+    text(
+        "proxy.control.streams.initialTimeout",
+        |v| &mut v.proxy.control_streams.initial_timeout,
+        |s| reads("LINKERD2_PROXY_CONTROL_STREAM_INITIAL_TIMEOUT", s),
+    ),
+    text(
+        "proxy.control.streams.idleTimeout",
+        |v| &mut v.proxy.control_streams.idle_timeout,
+        |s| reads("LINKERD2_PROXY_CONTROL_STREAM_IDLE_TIMEOUT", s),
+    ),
+    text(
+        "proxy.control.streams.lifetime",
+        |v| &mut v.proxy.control_streams.lifetime,
+        |s| reads("LINKERD2_PROXY_CONTROL_STREAM_LIFETIME", s),
+    ),
     row("proxy.metrics.hostnameLabels", |v, x| boolean(&mut v.proxy.hostname_labels, x)),
     row("proxy.tracing.enabled", |v, x| boolean(&mut v.proxy.tracing.enabled, x)),
-    row("proxy.tracing.protocol", |v, x| text(&mut v.proxy.tracing.protocol, x, |s| optional("LINKERD2_PROXY_TRACE_PROTOCOL", s))),
+    text("proxy.tracing.protocol", |v| &mut v.proxy.tracing.protocol, |s| optional("LINKERD2_PROXY_TRACE_PROTOCOL", s)),
     row("proxy.tracing.labels", |v, x| labels(&mut v.proxy.tracing.labels, x)),
-    row("proxy.tracing.traceServiceName", |v, x| text(&mut v.proxy.tracing.trace_service_name, x, any)),
-    row("proxy.tracing.collector.endpoint", |v, x| {
-        text(&mut v.proxy.tracing.endpoint, x, |s| optional("LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", s))
-    }),
-    row("proxy.tracing.collector.meshIdentity.serviceAccountName", |v, x| {
-        text(&mut v.proxy.tracing.service_account_name, x, dns_domain)
-    }),
-    row("proxy.tracing.collector.meshIdentity.namespace", |v, x| text(&mut v.proxy.tracing.namespace, x, dns_domain)),
+    text("proxy.tracing.traceServiceName", |v| &mut v.proxy.tracing.trace_service_name, any),
+    text(
+        "proxy.tracing.collector.endpoint",
+        |v| &mut v.proxy.tracing.endpoint,
+        |s| optional("LINKERD2_PROXY_TRACE_COLLECTOR_SVC_ADDR", s),
+    ),
+    text("proxy.tracing.collector.meshIdentity.serviceAccountName", |v| &mut v.proxy.tracing.service_account_name, dns_domain),
+    text("proxy.tracing.collector.meshIdentity.namespace", |v| &mut v.proxy.tracing.namespace, dns_domain),
     row("proxy.additionalEnv", |v, x| env(&mut v.proxy.additional_env, x)),
     row("proxy.experimentalEnv", |v, x| env(&mut v.proxy.experimental_env, x)),
     row("proxy.inbound", |v, x| merge_params(&mut v.proxy.inbound, x)),
@@ -125,28 +174,28 @@ pub(super) const ROWS: &[Row] = &[
         v.proxy_init.capabilities = given.unwrap_or_default();
         Ok(())
     }),
-    row("proxyInit.ignoreInboundPorts", |v, x| text(&mut v.proxy_init.ignore_inbound_ports, x, any)),
-    row("proxyInit.ignoreOutboundPorts", |v, x| text(&mut v.proxy_init.ignore_outbound_ports, x, any)),
-    row("proxyInit.skipSubnets", |v, x| text(&mut v.proxy_init.skip_subnets, x, |s| said(network::cidr_list_init(s)))),
-    row("proxyInit.logLevel", |v, x| text(&mut v.proxy_init.log_level, x, init_log_level)),
-    row("proxyInit.logFormat", |v, x| text(&mut v.proxy_init.log_format, x, any)),
-    row("proxyInit.xtMountPath.mountPath", |v, x| text(&mut v.proxy_init.xt_mount_path, x, mount_path)),
+    text("proxyInit.ignoreInboundPorts", |v| &mut v.proxy_init.ignore_inbound_ports, any),
+    text("proxyInit.ignoreOutboundPorts", |v| &mut v.proxy_init.ignore_outbound_ports, any),
+    text("proxyInit.skipSubnets", |v| &mut v.proxy_init.skip_subnets, |s| said(network::cidr_list_init(s))),
+    text("proxyInit.logLevel", |v| &mut v.proxy_init.log_level, init_log_level),
+    text("proxyInit.logFormat", |v| &mut v.proxy_init.log_format, any),
+    text("proxyInit.xtMountPath.mountPath", |v| &mut v.proxy_init.xt_mount_path, mount_path),
     row("proxyInit.closeWaitTimeoutSecs", |v, x| integer(&mut v.proxy_init.close_wait_timeout_secs, x, 0..=MAX_CLOSE_WAIT_SECS)),
     row("proxyInit.privileged", |v, x| boolean(&mut v.proxy_init.privileged, x)),
     row("proxyInit.runAsRoot", |v, x| boolean(&mut v.proxy_init.run_as_root, x)),
     row("proxyInit.runAsUser", |v, x| integer(&mut v.proxy_init.run_as_user, x, 0..=integer::MAX_ID)),
     row("proxyInit.runAsGroup", |v, x| integer(&mut v.proxy_init.run_as_group, x, 0..=integer::MAX_ID)),
-    row("proxyInit.iptablesMode", |v, x| text(&mut v.proxy_init.iptables_mode, x, iptables_mode)),
-    row("networkValidator.logLevel", |v, x| text(&mut v.network_validator.log_level, x, not_empty)),
-    row("networkValidator.logFormat", |v, x| text(&mut v.network_validator.log_format, x, validator_log_format)),
-    row("networkValidator.connectAddr", |v, x| text(&mut v.network_validator.connect_addr, x, socket_address)),
-    row("networkValidator.listenAddr", |v, x| text(&mut v.network_validator.listen_addr, x, socket_address)),
-    row("networkValidator.timeout", |v, x| text(&mut v.network_validator.timeout, x, not_empty)),
+    text("proxyInit.iptablesMode", |v| &mut v.proxy_init.iptables_mode, iptables_mode),
+    text("networkValidator.logLevel", |v| &mut v.network_validator.log_level, not_empty),
+    text("networkValidator.logFormat", |v| &mut v.network_validator.log_format, validator_log_format),
+    text("networkValidator.connectAddr", |v| &mut v.network_validator.connect_addr, socket_address),
+    text("networkValidator.listenAddr", |v| &mut v.network_validator.listen_addr, socket_address),
+    text("networkValidator.timeout", |v| &mut v.network_validator.timeout, not_empty),
     row("networkValidator.enableSecurityContext", |v, x| boolean(&mut v.network_validator.enable_security_context, x)),
     row("networkValidator.securityContext", |v, x| merge_object(&mut v.network_validator.security_context, x)),
-    row("debugContainer.image.name", |v, x| text(&mut v.debug_image.name, x, |s| said(image::name(s)))),
-    row("debugContainer.image.version", |v, x| text(&mut v.debug_image.version, x, tag)),
-    row("debugContainer.image.pullPolicy", |v, x| text(&mut v.debug_image.pull_policy, x, pull_policy)),
+    text("debugContainer.image.name", |v| &mut v.debug_image.name, |s| said(image::name(s))),
+    text("debugContainer.image.version", |v| &mut v.debug_image.version, tag),
+    text("debugContainer.image.pullPolicy", |v| &mut v.debug_image.pull_policy, pull_policy),
 ];
 
 /// The problem as text.
@@ -158,17 +207,25 @@ fn refuse(problem: &str) -> Result<(), String> {
     Err(problem.to_owned())
 }
 
-/// Text, or a number or boolean that YAML made of it.
-fn text(to: &mut String, from: &Value, check: fn(&str) -> Result<(), String>) -> Result<(), String> {
-    let given = match from {
-        Value::Null => String::new(),
-        Value::String(s) => s.clone(),
-        Value::Number(n) => n.to_string(),
-        Value::Bool(b) => b.to_string(),
-        Value::Array(_) | Value::Object(_) => return refuse("not a text"),
-    };
-    check(&given)?;
-    *to = given;
+/// The text of a leaf, of which YAML may have made a number or boolean.
+fn text_of(value: &Value) -> Result<Cow<'_, str>, String> {
+    Ok(match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Number(number) => Cow::Owned(number.to_string()),
+        Value::Bool(flag) => Cow::Borrowed(if *flag { "true" } else { "false" }),
+        Value::Array(_) | Value::Object(_) => return Err("not a text".to_owned()),
+    })
+}
+
+/// What is there already was found good before; most of what a chart writes are its defaults.
+fn take_text(to: &mut String, text: &str, check: Check) -> Result<(), String> {
+    if to == text {
+        debug_assert_eq!(check(text), Ok(()), "a value that was never checked");
+        return Ok(());
+    }
+    check(text)?;
+    text.clone_into(to);
     Ok(())
 }
 
@@ -296,13 +353,14 @@ fn labels(to: &mut BTreeMap<String, String>, from: &Value) -> Result<(), String>
             refuse("not an object")
         };
     };
-    let mut given = to.clone();
+    let mut given = Vec::new();
     for (key, value) in map {
-        let mut one = String::new();
-        text(&mut one, value, any).map_err(|problem| format!("one whose {key} is {problem}"))?;
-        given.insert(key.clone(), one);
+        let text = text_of(value).map_err(|problem| format!("one whose {key} is {problem}"))?;
+        if to.get(key).is_none_or(|there| *there != text) {
+            given.push((key.clone(), text.into_owned()));
+        }
     }
-    *to = given;
+    to.extend(given);
     Ok(())
 }
 
@@ -330,6 +388,7 @@ fn merge_object(to: &mut Map<String, Value>, from: &Value) -> Result<(), String>
             for (key, value) in map {
                 match (to.get_mut(key), value) {
                     (Some(Value::Object(below)), Value::Object(_)) => merge_object(below, value)?,
+                    (Some(there), _) if there == value => {}
                     _ => {
                         to.insert(key.clone(), value.clone());
                     }

@@ -50,8 +50,15 @@ fn every_path_is_one_of_the_chart() {
     let chart = chart();
     let missing: Vec<&str> = ROWS.iter().map(|row| row.path).filter(|path| at(&chart, path).is_none()).collect();
     assert_eq!(missing, NOT_IN_CHART);
-    let paths: BTreeSet<&str> = ROWS.iter().map(|row| row.path).collect();
+    let paths: BTreeSet<Vec<&str>> = ROWS.iter().map(|row| row.path.split('.').collect()).collect();
     assert_eq!(paths.len(), ROWS.len());
+    assert_eq!(
+        Values::PATHS.iter().map(|path| path.split('.').collect()).collect::<Vec<Vec<&str>>>(),
+        Vec::from_iter(paths.clone())
+    );
+    for [path, next] in paths.iter().collect::<Vec<_>>().array_windows() {
+        assert!(!next.starts_with(path), "{path:?} leads to {next:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The fast reader against the full parser.
 
-use super::read;
+use super::{blanks, letters_of_keys, plain, read, run};
 use crate::values::Values;
 use serde_json::{Value, json};
 
@@ -9,24 +9,36 @@ fn chart() -> Value {
     serde_json::from_str(include_str!("../../e2e-tests/conformance/chart-defaults.json")).unwrap()
 }
 
-/// All of a document.
-fn read_all(text: &str) -> Option<Value> {
-    let full: Value = serde_norway::from_str(text).ok()?;
-    let keys: Vec<String> = full.as_object()?.keys().cloned().collect();
-    read(text, keys.iter().map(String::as_str))
+/// A text as JSON has it, from behind its quote on.
+fn escaped(text: &str) -> String {
+    Value::from(text).to_string().split_off(1)
+}
+
+/// What stands at some paths, as values.
+fn at(text: &str, paths: &[&str]) -> Option<Vec<Option<Value>>> {
+    let escaped = escaped(text);
+    let (found, behind) = read(&escaped, paths)?;
+    assert_eq!(behind, "\"");
+    Some(found.into_iter().map(|node| node.map(Value::from)).collect())
 }
 
 /// Whether the fast reader took the text. What it takes, the full parser reads alike, and in what is wanted of it.
 fn agrees(text: &str) -> bool {
     let full = serde_norway::from_str::<Value>(text);
-    let Some(wanted) = read(text, Values::paths()) else { return false };
+    let escaped = escaped(text);
+    let Some((wanted, _)) = read(&escaped, Values::PATHS) else { return false };
     let full = full.unwrap_or_else(|error| panic!("{error}: {text}"));
-    assert_eq!(read_all(text), Some(full.clone()), "{text}");
-    let layered = |layer: &Value| {
-        let mut values = Values::default();
-        (values.layer(layer), values)
-    };
-    assert_eq!(layered(&wanted), layered(&full), "{text}");
+    // A path has dots between its steps alone.
+    let fields = full.as_object().unwrap().iter().filter(|(key, _)| !key.contains('.'));
+    let (keys, all): (Vec<&str>, Vec<Option<Value>>) = fields.map(|(key, value)| (key.as_str(), Some(value.clone()))).unzip();
+    // What is read otherwise when it is wanted: escapes in a literal block that nobody wants are nobody's matter.
+    if let Some(found) = at(text, &keys) {
+        assert_eq!(found, all, "{text}");
+    } else {
+        assert!(text.contains('|') && text.contains(['"', '\\']), "{text}");
+    }
+    let (mut put, mut layered) = (Values::default(), Values::default());
+    assert_eq!((put.put(&wanted), put), (layered.layer(&full), layered), "{text}");
     true
 }
 
@@ -34,9 +46,10 @@ fn agrees(text: &str) -> bool {
 fn the_charts_values_are_read_fast() {
     let text = serde_norway::to_string(&chart()).unwrap();
     assert!(agrees(&text), "{text}");
-    let wanted = read(&text, Values::paths()).unwrap();
-    assert_eq!(wanted.pointer("/proxy/image"), chart().pointer("/proxy/image"));
-    assert_eq!(wanted.pointer("/proxyInjector"), None, "what the injector does not read is not kept");
+    let wanted = at(&text, Values::PATHS).unwrap();
+    for (path, found) in Values::PATHS.iter().zip(wanted) {
+        assert_eq!(found.as_ref(), chart().pointer(&format!("/{}", path.replace('.', "/"))), "{path}");
+    }
 }
 
 #[test]
@@ -53,7 +66,9 @@ fn what_is_read_fast() {
         "a: 1\na: 2\n",
         "true: x\nnull: y\n",
         "a: yes\nb: off\nc:\n- ::/0\nd: ::1\n",
-        "proxy: x\nidentity:\n- 1\n",
+        "proxy:\nidentity: {}\n",
+        "proxy.uid: 1\nproxy-: 2\nproxy:\n  uid.x: 3\n",
+        "proxy:\n  uid: 1\n  gid: 2\nproxy:\n  uid: 3\n",
     ] {
         assert!(agrees(text), "{text}");
     }
@@ -118,8 +133,14 @@ fn what_is_left_to_the_full_parser() {
         "a: ? x\n",
         "a: 365d\n",
         "a: 18446744073709551615\n",
+        "a: it \"is\"\n",
+        "a: 'it \"is\"'\n",
+        "a: \"it's\"\n",
+        "a: x\\y\n",
+        "a: |\n  \"x\"\n",
+        "a: x\u{7f}\n",
     ] {
-        assert_eq!(read(text, ["a"].into_iter()), None, "{text:?}");
+        assert_eq!(at(text, &["a"]), None, "{text:?}");
     }
 }
 
@@ -139,7 +160,22 @@ impl Dice {
     }
 }
 
-const KEYS: &[&str] = &["a", "proxy", "image", "name", "ports", "admin", "clusterDomain", "x-y/z.w", "resources", "true", "_", "1"];
+const KEYS: &[&str] = &[
+    "a",
+    "proxy.uid",
+    "uid",
+    "proxy",
+    "image",
+    "name",
+    "ports",
+    "admin",
+    "clusterDomain",
+    "x-y/z.w",
+    "resources",
+    "true",
+    "_",
+    "1",
+];
 const SCALARS: &[&str] = &[
     "x",
     "1",
@@ -246,15 +282,50 @@ fn the_charts_values_with_mistakes_are_read_alike_or_left_alone() {
 }
 
 #[test]
-fn what_is_not_wanted_is_not_kept() {
-    let text = "a:\n  b: 1\n  c: 2\nd:\n- x\ne: |\n  text\n";
+fn what_stands_at_a_path() {
+    let text = "a:\n  b: 1\n  c: 2\nd:\n- x\ne: |\n  text\nf:\ng: {}\nb: \"\"\n";
     for (paths, expected) in [
-        (&["a.b"][..], json!({"a": {"b": 1}})),
-        (&["a"], json!({"a": {"b": 1, "c": 2}})),
-        (&["a.b.c", "d.e"], json!({"a": {"b": 1}, "d": ["x"]})),
-        (&["e", "ab"], json!({"e": "text\n"})),
-        (&[], json!({})),
+        (&["a.b"][..], vec![Some(json!(1))]),
+        (&["a"], vec![Some(json!({"b": 1, "c": 2}))]),
+        (&["d", "e", "ab"], vec![Some(json!(["x"])), Some(json!("text\n")), None]),
+        (
+            &["a.c", "a.x", "b", "f.a", "f.b.c", "g.a"],
+            vec![Some(json!(2)), None, Some(json!("")), Some(json!(null)), Some(json!(null)), None],
+        ),
+        (&[], vec![]),
     ] {
-        assert_eq!(read(text, paths.iter().copied()), Some(expected), "{paths:?}");
+        assert_eq!(at(text, paths), Some(expected), "{paths:?}");
+    }
+    // What is no mapping where a path leads through.
+    for paths in [["a.b.c"], ["d.e"], ["e.x"], ["b.x"]] {
+        assert_eq!(at(text, &paths), None, "{paths:?}");
+    }
+    // The last of two holds, with all that is in it.
+    assert_eq!(at("a:\n  b: 1\n  c: 2\na:\n  c: 3\n", &["a.b", "a.c"]), Some(vec![None, Some(json!(3))]));
+    assert_eq!(at("a:\n  b: 1\na: {}\n", &["a.b"]), Some(vec![None]));
+}
+
+#[test]
+fn how_far_bytes_are_of_one_kind() {
+    type Kind = (fn(u64) -> u64, fn(u8) -> bool);
+    let kinds: [Kind; 3] = [
+        (blanks, |byte| byte == b' '),
+        (plain, |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'),
+        (letters_of_keys, |byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte)),
+    ];
+    for (marks, is_of_kind) in kinds {
+        let of_kind: Vec<u8> = (0..=u8::MAX).filter(|byte| is_of_kind(*byte)).collect();
+        for length in 0..20 {
+            let start: Vec<u8> = of_kind.iter().cycle().skip(length * 7).take(length).copied().collect();
+            assert_eq!(run(&start, marks), length, "{start:?}");
+            for odd in (0..=u8::MAX).filter(|byte| !is_of_kind(*byte)) {
+                for behind in [&[][..], &of_kind, &[odd, of_kind[0], odd], &[0xff; 9]] {
+                    assert_eq!(run(&[&start, &[odd][..], behind].concat(), marks), length, "{start:?} {odd}");
+                }
+            }
+        }
+        for byte in of_kind {
+            assert_eq!(run(&[byte; 17], marks), 17, "{byte}");
+        }
     }
 }
