@@ -76,20 +76,16 @@ pub fn validate(payload: &[u8], host: HostCall<'_>) -> Vec<u8> {
     let cluster = cluster::Cluster::new(host);
     let outcome = match Payload::read(payload) {
         Err(error) => Outcome::Failed { error: error.to_string(), on_error: on_error_of(payload) },
-        Ok(Payload { request, settings }) => {
-            let read = Settings::read(&settings);
-            leave(settings);
-            match read {
-                Err(errors) => {
-                    Outcome::Failed { error: format!("the settings cannot be used: {errors}"), on_error: OnError::default() }
-                }
-                Ok(settings) => {
-                    let outcome = evaluate::evaluate(request, &settings, &cluster);
-                    leave(settings);
-                    outcome
-                }
+        Ok(Payload { request, settings }) => match Settings::read(settings) {
+            Err(errors) => {
+                Outcome::Failed { error: format!("the settings cannot be used: {errors}"), on_error: OnError::default() }
             }
-        }
+            Ok(settings) => {
+                let outcome = evaluate::evaluate(request, &settings, &cluster);
+                leave(settings);
+                outcome
+            }
+        },
     };
     respond(outcome)
 }
@@ -119,5 +115,5 @@ fn on_error_of(payload: &[u8]) -> OnError {
         settings: Value,
     }
     let beside = serde_json::from_slice::<Beside>(payload).ok();
-    beside.and_then(|b| Settings::read(&b.settings).ok()).map_or_else(OnError::default, |s| s.on_error)
+    beside.and_then(|b| Settings::read(b.settings).ok()).map_or_else(OnError::default, |s| s.on_error)
 }

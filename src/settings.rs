@@ -220,16 +220,15 @@ impl Settings {
     ///
     /// # Errors
     /// Every fault there is.
-    pub fn read(settings: &Value) -> Result<Settings, SettingsErrors> {
-        let empty = Map::new();
-        let map = match settings {
-            Value::Null => &empty,
+    pub fn read(settings: Value) -> Result<Settings, SettingsErrors> {
+        let mut map = match settings {
+            Value::Null => Map::new(),
             Value::Object(map) => map,
             _ => return Err(SettingsErrors(vec![SettingsError::NotAnObject])),
         };
         let mut read = Settings::default();
         let mut errors = Vec::new();
-        for (key, value) in map {
+        for (key, value) in &mut map {
             match SETTINGS.iter().find(|s| s.name == key) {
                 None => errors.push(SettingsError::UnknownKey { key: key.clone() }),
                 Some(setting) => {
@@ -239,6 +238,7 @@ impl Settings {
                 }
             }
         }
+        crate::leave(map);
         if errors.is_empty() { Ok(read) } else { Err(SettingsErrors(errors)) }
     }
 
@@ -247,7 +247,7 @@ impl Settings {
     /// # Errors
     /// Every fault there is, those in `values` included.
     pub fn validate(settings: &Value) -> Result<(), SettingsErrors> {
-        let (read, mut errors) = match Settings::read(settings) {
+        let (read, mut errors) = match Settings::read(settings.clone()) {
             Ok(read) => (read, Vec::new()),
             Err(SettingsErrors(errors)) => {
                 // What can be read is checked all the same, so that one look finds every fault.
@@ -255,10 +255,10 @@ impl Settings {
                 if let Value::Object(map) = &mut rest {
                     map.retain(|key, value| {
                         let mut scratch = Settings::default();
-                        SETTINGS.iter().any(|s| s.name == key && (s.read)(&mut scratch, value).is_ok())
+                        SETTINGS.iter().any(|s| s.name == key && (s.read)(&mut scratch, &mut value.clone()).is_ok())
                     });
                 }
-                (Settings::read(&rest).unwrap_or_default(), errors)
+                (Settings::read(rest).unwrap_or_default(), errors)
             }
         };
         // A list that is not given says nothing that another could contradict.

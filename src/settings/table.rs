@@ -11,7 +11,8 @@ pub struct Setting {
     pub name: &'static str,
     /// Its default and its meaning, for the reference; the module has no use for them.
     pub reference: Reference,
-    pub(super) read: fn(&mut Settings, &Value) -> Result<(), String>,
+    /// Reads a value, which may be taken.
+    pub(super) read: fn(&mut Settings, &mut Value) -> Result<(), String>,
 }
 
 /// The default and the meaning of a setting.
@@ -55,7 +56,7 @@ pub const SETTINGS: &[Setting] = &[
             "{}",
             "values in the shape of the linkerd-control-plane chart's, merged over those of the source; with `source: settings` the trust anchors are `values.identityTrustAnchorsPEM`, and required"
         ),
-        read: |s, v| object(v).map(|()| s.values = v.clone()),
+        read: |s, v| object(v).map(|()| s.values = v.take()),
     },
     Setting {
         name: "namespaceAnnotations",

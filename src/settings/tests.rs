@@ -28,7 +28,7 @@ fn faults(checked: Result<impl Sized, SettingsErrors>) -> Vec<String> {
 #[test]
 fn empty_settings_are_the_defaults() {
     for settings in [json!({}), json!(null)] {
-        assert_eq!(Settings::read(&settings), Ok(Settings::default()));
+        assert_eq!(Settings::read(settings.clone()), Ok(Settings::default()));
         assert_eq!(Settings::validate(&settings), Ok(()));
     }
     let defaults = Settings::default();
@@ -92,12 +92,12 @@ fn each_setting_changes_its_own_field_alone() {
         }),
     ];
     for (name, value, change) in &rows {
-        let read = Settings::read(&json!({*name: value})).unwrap();
+        let read = Settings::read(json!({*name: value})).unwrap();
         assert_eq!(read, changed(Settings::default(), *change), "{name} {value}");
         // The same over the opposite of every default.
         let setting = SETTINGS.iter().find(|s| s.name == *name).unwrap();
         let mut over = opposite();
-        assert_eq!((setting.read)(&mut over, value), Ok(()), "{name} {value}");
+        assert_eq!((setting.read)(&mut over, &mut value.clone()), Ok(()), "{name} {value}");
         assert_eq!(over, changed(opposite(), *change), "{name} {value}");
     }
     let tested: BTreeSet<_> = rows.iter().map(|(name, ..)| *name).collect();
@@ -151,7 +151,7 @@ const BAD: &[(&str, &str, &str)] = &[
 fn a_bad_setting_is_named_with_what_it_is_not() {
     for (name, value, expected) in BAD {
         let settings = json!({*name: serde_json::from_str::<Value>(value).unwrap()});
-        assert_eq!(faults(Settings::read(&settings)), [*expected], "{name} {value}");
+        assert_eq!(faults(Settings::read(settings.clone())), [*expected], "{name} {value}");
         assert_eq!(faults(Settings::validate(&settings)), [*expected], "{name} {value}");
     }
     let tested: BTreeSet<_> = BAD.iter().map(|(name, ..)| *name).collect();
@@ -162,7 +162,7 @@ fn a_bad_setting_is_named_with_what_it_is_not() {
 fn a_namespaces_name_has_one_to_63_characters() {
     for (length, fine) in [(1, true), (63, true), (64, false)] {
         let settings = json!({"controlPlaneNamespace": "a".repeat(length)});
-        assert_eq!(Settings::read(&settings).is_ok(), fine, "{length}");
+        assert_eq!(Settings::read(settings.clone()).is_ok(), fine, "{length}");
     }
 }
 
@@ -173,7 +173,7 @@ fn an_unknown_key_is_answered_with_all_that_are_known() {
             "{key:?} is not a setting; settings are controlPlaneNamespace, source, values, namespaceAnnotations, onInvalidAnnotation, \
                 onError, reinvocation, foreignInjection, workloads, limitRange, openshiftUid, skipOwnerKinds, allowedOverrides, deniedOverrides"
         );
-        for checked in [Settings::read(&json!({key: 1})).map(drop), Settings::validate(&json!({key: 1}))] {
+        for checked in [Settings::read(json!({key: 1})).map(drop), Settings::validate(&json!({key: 1}))] {
             assert_eq!(faults(checked).as_slice(), std::slice::from_ref(&expected));
         }
     }
@@ -182,7 +182,7 @@ fn an_unknown_key_is_answered_with_all_that_are_known() {
 #[test]
 fn settings_that_are_no_object_are_refused() {
     for settings in [json!("secret"), json!([]), json!(1), json!(true)] {
-        assert_eq!(faults(Settings::read(&settings)), ["the settings are not an object"], "{settings}");
+        assert_eq!(faults(Settings::read(settings.clone())), ["the settings are not an object"], "{settings}");
         assert_eq!(faults(Settings::validate(&settings)), ["the settings are not an object"], "{settings}");
     }
 }
@@ -265,7 +265,7 @@ fn leaves_of_values_are_named_by_their_path() {
         assert_eq!(faults(Settings::validate(&json!({"values": values}))), [expected], "{values}");
         assert_eq!(faults(Settings::validate(&standalone(json!({"values": values})))), [expected], "{values}");
         // A request reads them only when something is rendered.
-        assert_eq!(Settings::read(&json!({"values": values})).unwrap().values, values);
+        assert_eq!(Settings::read(json!({"values": values})).unwrap().values, values);
     }
 }
 
@@ -291,7 +291,7 @@ fn the_reference_gives_each_default() {
     for setting in SETTINGS {
         let (default, meaning) = setting.reference;
         let value = serde_json::from_str(default).unwrap_or_else(|_| json!(default));
-        let mut read = Settings::read(&json!({setting.name: value})).unwrap();
+        let mut read = Settings::read(json!({setting.name: value})).unwrap();
         if setting.name == "values" {
             assert_eq!(std::mem::take(&mut read.values), json!({}));
         }
