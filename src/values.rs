@@ -12,12 +12,13 @@ use std::collections::BTreeMap;
 mod defaults;
 mod order;
 pub(crate) mod parameters;
+mod row;
 mod rows;
 mod settle;
 
 use crate::yaml::Node;
 pub(crate) use defaults::validator_security_context;
-use rows::{Leaf, Row};
+use row::{Leaf, Row};
 
 /// The longest close-wait timeout that every kernel takes: a signed 32-bit number of ticks, at a thousand ticks a second.
 pub(crate) const MAX_CLOSE_WAIT_SECS: i64 = 2_147_483;
