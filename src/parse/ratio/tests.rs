@@ -87,7 +87,7 @@ fn texts_are_gos() {
         (-0.5, "-0.5"),
         (12.5, "12.5"),
         // Of two digits equally near, the even one.
-        (1_973_100_000_000_000.25, "1973100000000000.2"),
+        (1_973_100_000_000_000.3, "1973100000000000.2"),
     ] {
         assert_eq!(format(number), text);
     }
