@@ -72,8 +72,9 @@ impl Edit<'_> {
             Change::Nothing { reasons, mut warnings } => {
                 warnings.extend(told);
                 warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
-                let object = without_ours.or_else(|| (!hidden.is_empty()).then_some(object));
-                Outcome::Skipped { object: object.and_then(changed), reasons, warnings }
+                let (rest, out) = if hidden.is_empty() { (object, without_ours) } else { (Value::Null, without_ours.or(Some(object))) };
+                crate::leave(rest);
+                Outcome::Skipped { object: out.and_then(changed), reasons, warnings }
             }
             Change::Refuse(warnings) => Outcome::Invalid(warnings),
         }
