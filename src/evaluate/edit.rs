@@ -72,7 +72,8 @@ impl Edit<'_> {
             Change::Nothing { reasons, mut warnings } => {
                 warnings.extend(told);
                 warnings.extend(earlier.iter().flat_map(|e| merge::losses(&object, e)));
-                let (rest, out) = if hidden.is_empty() { (object, without_ours) } else { (Value::Null, without_ours.or(Some(object))) };
+                let (rest, out) =
+                    if hidden.is_empty() { (object, without_ours) } else { (Value::Null, without_ours.or(Some(object))) };
                 crate::leave(rest);
                 Outcome::Skipped { object: out.and_then(changed), reasons, warnings }
             }
